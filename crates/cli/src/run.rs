@@ -219,8 +219,9 @@ fn say(outcome: &Outcome, relay: &Relay) {
     let on_overlay = ending.changes.is_some() && ending.exit_code != Some(0);
     if on_overlay && ending.stderr.to_text().contains("ross-device link") {
         terminal::error(
-            "shward: on the overlay of a run a directory that was there before cannot be renamed, nor a file be linked to from \
-             elsewhere; both can be copied (mv does that)",
+            "shward: on the overlay of a run a directory that was there before can be renamed only where the command itself \
+             names it, nothing in it is hidden, and it is not very large, and no file can be linked to from elsewhere; both can \
+             be copied (mv does that)",
         );
     }
     if let Some(why) = &ending.session_lost {

@@ -140,22 +140,185 @@ fn what_cannot_be_committed_has_an_exit_code_of_its_own() {
     }
 }
 
-/// A program that only renames directories is told another file system, and does not know why.
+/// A program that only renames directories is told another file system where nobody has seen it coming, and does not know why.
 #[test]
 fn what_cannot_be_renamed_on_an_overlay_is_explained() {
     let place = Place::new();
-    if place.run("mkdir d; touch d/f").is_none() {
+    if place.run("mkdir d h; touch d/f; echo x > h/f").is_none() {
         return; // no overlay here
     }
-    let rename = "/usr/bin/python3 -c 'import os; os.rename(\"d\", \"e\")'";
+    fs::write(place.project().join("h/.env"), "SECRET\n").unwrap();
+    // The names come from a file, so that nobody has read them before.
+    fs::write(place.project().join("names"), "d e").unwrap();
+    let tool = "import os\nfrom pathlib import Path\nos.rename(*Path('names').read_text().split())\n";
+    fs::write(place.project().join("tool.py"), tool).unwrap();
+    let unseen = "/usr/bin/python3 tool.py";
+    let hidden = "/usr/bin/python3 -c 'import os; os.rename(\"h\", \"e\")'; s=$?; cat e/.env h/.env; exit $s";
+    let seen = "/usr/bin/python3 -c 'import os; os.rename(\"d\", \"e\"); os.rename(\"e\", \"d\")'";
     let copy = "mv d e && mv e d";
-    for (options, command, explained) in
-        [(&[][..], rename, true), (&[], copy, false), (&["--live"], rename, false), (&[], "false", false)]
-    {
-        let output = place.shward(&[&["run"], options, &["--", command]].concat());
+    for (options, command, explained) in [
+        (&[][..], unseen, true),
+        (&[], hidden, true),
+        (&[], seen, false),
+        (&[], copy, false),
+        (&["--live"], unseen, false),
+        (&[], "false", false),
+    ] {
+        let output = place.shward(&[&["run", "--profile", "open"], options, &["--", command]].concat());
         let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(said.contains("cannot be renamed"), explained, "{options:?} {command}: {output:?}");
+        assert_eq!(said.contains("can be renamed only"), explained, "{options:?} {command}: {output:?}");
         assert_eq!(code(&output) == 0, !explained && command != "false", "{options:?} {command}: {output:?}");
+        assert!(!stdout(&output).contains("SECRET"), "{options:?} {command}: {output:?}");
+    }
+}
+
+/// Directories that a command says it renames are renamed, shown and taken back; and what else it did with them is all that is told.
+#[test]
+fn directories_are_renamed() {
+    let place = Place::new();
+    let git = |words: &[&str]| place.program("git").args(words).output().unwrap();
+    let set_up = "mkdir -p src/deep docs && echo x > src/x && echo y > src/deep/y && echo d > docs/d && ln -s x src/link";
+    if place.run(set_up).is_none() {
+        return; // no overlay here
+    }
+    git(&["init", "-q", "."]);
+    git(&["-c", "user.name=a", "-c", "user.email=a@b", "add", "."]);
+    git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one"]);
+    let names = || {
+        let listed =
+            place.program("/usr/bin/find").args([".", "-path", "./.git", "-prune", "-o", "-print"]).output();
+        let mut names: Vec<String> = stdout(&listed.unwrap()).lines().map(str::to_owned).collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    let moved = |from: &str, to: &str| -> Vec<String> {
+        let mut moved: Vec<String> = before
+            .iter()
+            .map(|name| {
+                match name.strip_prefix(from).filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+                    Some(rest) => format!("{to}{rest}"),
+                    None => name.clone(),
+                }
+            })
+            .collect();
+        moved.sort();
+        moved
+    };
+    let src_to_lib = moved("./src", "./lib");
+    for (command, expected) in [
+        ("git mv src lib && git status --short | grep -q '^R  src/x -> lib/x'", &src_to_lib),
+        ("/usr/bin/python3 -c 'import os; os.rename(\"src\", \"lib\")'", &src_to_lib),
+        ("/usr/bin/python3 -c 'from pathlib import Path; Path(\"src\").rename(\"lib\")'", &src_to_lib),
+        ("n=src; git mv \"$n\" lib", &src_to_lib),
+        ("git mv src/deep src/deeper", &moved("./src/deep", "./src/deeper")),
+        ("cd src && git mv deep ../docs/", &moved("./src/deep", "./docs/deep")),
+    ] {
+        let preview = json_of(&place.shward(&[
+            "run",
+            "--profile",
+            "open",
+            "--json",
+            "--preview",
+            "--drop",
+            "--",
+            command,
+        ]));
+        let changed = preview.pointer("/changes/files").and_then(Value::as_array).unwrap();
+        let untouched =
+            |change: &&Value| change["path"].as_str().is_some_and(|path| path == "docs/d" || path == "docs");
+        assert!(
+            !changed.is_empty() && !changed.iter().any(|change| untouched(&change)),
+            "{command}: {changed:?}"
+        );
+        let output = place.shward(&["run", "--profile", "open", "--", command]);
+        assert_eq!(code(&output), 0, "{command}: {output:?}");
+        assert_eq!(&names(), expected, "{command}");
+        assert_eq!(code(&place.shward(&["undo"])), 0, "{command}");
+        assert_eq!(names(), before, "{command}");
+        git(&["reset", "-q"]);
+    }
+    // What was not renamed after all is no change.
+    for command in ["git mv src no/where", "git mv src lib && git mv lib src && git reset -q", "rmdir src"] {
+        let output = json_of(&place.shward(&["run", "--profile", "open", "--json", "--", command]));
+        let changed = output.pointer("/changes/files").and_then(Value::as_array).unwrap();
+        let other = changed.iter().find(|change| !change["path"].as_str().unwrap().starts_with(".git/"));
+        assert!(other.is_none(), "{command}: {other:?}");
+        assert_eq!(names(), before, "{command}");
+    }
+}
+
+/// What lies in a directory that is renamed is judged as if it had been copied and removed.
+#[test]
+fn what_is_protected_is_so_in_a_directory_that_is_renamed() {
+    for (kind, rename, copy) in [
+        ("settings", "git mv src lib", "mkdir lib && cp -a src/. lib/ && rm -r src"),
+        (
+            "settings",
+            "git mv src lib && echo x > lib/.vscode/tasks.json",
+            "mkdir lib && cp -a src/. lib/ && rm -r src && echo x > lib/.vscode/tasks.json",
+        ),
+        ("settings", "git mv src lib && rm -r lib/.vscode && git mv lib src", "rm -r src/.vscode"),
+        (
+            "settings",
+            "git mv src lib && echo x > lib/.vscode/tasks.json && git mv lib src",
+            "echo x > src/.vscode/tasks.json",
+        ),
+        (
+            "repository",
+            "mv src/in/.git g && echo x > g/hooks/pre-commit && mv g src/in/.git",
+            "echo x > src/in/.git/hooks/pre-commit",
+        ),
+        ("set-id", "git mv src lib", "mkdir lib && cp -a src/. lib/ && rm -r src"),
+        ("set-id", "git mv src lib && git mv lib src", "true"),
+    ] {
+        let mut seen = Vec::new();
+        for command in [rename, copy] {
+            let place = Place::new();
+            let project = place.project();
+            if place.run("mkdir -p src/in && echo x > src/x").is_none() {
+                return; // no overlay here
+            }
+            let git = |words: &[&str]| place.program("git").args(words).output().unwrap();
+            git(&["init", "-q", "."]);
+            match kind {
+                "settings" => {
+                    fs::create_dir(project.join("src/.vscode")).unwrap();
+                    fs::write(project.join("src/.vscode/tasks.json"), "{}").unwrap();
+                }
+                "repository" => drop(git(&["init", "-q", "src/in"])),
+                _ => {
+                    fs::write(project.join("src/in/program"), "x").unwrap();
+                    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o4755);
+                    fs::set_permissions(project.join("src/in/program"), mode).unwrap();
+                }
+            }
+            fs::create_dir_all(project.join("src/in/.git/hooks")).unwrap();
+            git(&["add", "src/x"]);
+            let output = place.shward(&["run", "--profile", "open", "--", command]);
+            assert_eq!(code(&output), 0, "{command}: {output:?}");
+            let show = "find . -path ./.git -prune -o -type f -printf '%p %m ' -exec cat {} \\; | sort";
+            let listed = stdout(&place.program("/bin/sh").args(["-c", show]).output().unwrap());
+            seen.push(listed);
+        }
+        assert_eq!(seen[0], seen[1], "{kind}: {rename}");
+    }
+}
+
+/// What a policy lets a run write is for the run: little of it is taken for what is to be renamed.
+#[test]
+fn what_is_to_be_renamed_leaves_room_for_the_run() {
+    let place = Place::new();
+    if place.run("mkdir d; head -c 300000 /dev/zero > d/f").is_none() {
+        return; // no overlay here
+    }
+    let policy = place.project().join("../policy.toml");
+    for (bytes, renamed) in [(1_000_000, false), (10_000_000, true)] {
+        fs::write(&policy, format!("[limits]\nrun-disk = {bytes}\n")).unwrap();
+        let command = "/usr/bin/python3 -c 'import os; os.rename(\"d\", \"e\")'";
+        let output = place.shward(&["run", "--policy", policy.to_str().unwrap(), "--", command]);
+        assert_eq!(code(&output) == 0, renamed, "{output:?}");
+        assert_eq!(place.project().join("e/f").exists(), renamed, "{output:?}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Deciding and then running, confined to what was decided.
 
-use crate::changes::Guard;
+use crate::changes::{self, Guard};
 use crate::confine::{self, Beyond, First};
 use crate::direct::{Carried, Sandboxed};
 use crate::gate::{Gated, Pinned, Predicted, Programs};
@@ -88,7 +88,8 @@ impl Firewall {
             return self.carry_out(&performed, request, checked, options, timeout.get(), on_output);
         }
         let prepared = granted.map(|grant| {
-            let ready = self.prepare(request, grant, options, &environment, ahead.as_ref())?;
+            let moved = changes::moved_directories(&judged.plan, request);
+            let ready = self.prepare(request, grant, options, &environment, ahead.as_ref(), moved)?;
             self.tested(options.containment).map(|()| ready)
         });
         let ready = match prepared.transpose() {
@@ -241,7 +242,9 @@ impl Firewall {
         {
             return Ok(Sandboxed::NoProcess(own.script()));
         }
-        Ok(Sandboxed::Plan(Box::new(self.prepare(request, grant, options, &environment, None)?.plan)))
+        Ok(Sandboxed::Plan(Box::new(
+            self.prepare(request, grant, options, &environment, None, Vec::new())?.plan,
+        )))
     }
 
     /// The sandbox for a granted request. A protection that the kernel cannot give is refused; what only makes the
@@ -253,6 +256,7 @@ impl Firewall {
         options: &RunOptions,
         environment: &[(Vec<u8>, Vec<u8>)],
         ahead: Option<&Ahead>,
+        moved: Vec<PathBuf>,
     ) -> Result<Ready, Error> {
         let containment = options.containment;
         let telling = self.telling(request)?;
@@ -279,7 +283,7 @@ impl Firewall {
         let program = own_program().map(Path::to_owned);
         let mut places: Vec<PathBuf> =
             ours.iter().cloned().chain(program).filter(|path| path.starts_with(&request.workspace)).collect();
-        let (layer, live) = match confine::is_writable(grant, containment) {
+        let (mut layer, live) = match confine::is_writable(grant, containment) {
             true => match self.layer(request, options, &lacking)? {
                 Ok(layer) => (Some(layer), None),
                 Err(reason) => (None, Some(reason)),
@@ -287,7 +291,8 @@ impl Firewall {
             false => (None, None),
         };
         let git = special.git_targets(request).ok_or_else(|| Error::NotSeen(request.workspace.clone()))?;
-        if let Some(layer) = &layer {
+        if let Some(layer) = &mut layer {
+            self.make_movable(layer, moved, &special)?;
             if let Some(ahead) = ahead {
                 ahead.overlay(&request.workspace, layer.layer());
             }

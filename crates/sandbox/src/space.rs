@@ -50,6 +50,18 @@ impl Space {
         Self::default()
     }
 
+    /// How many files and bytes a run can write before it would be ended.
+    #[must_use]
+    pub fn spare(&self) -> (u64, u64) {
+        let places = self.reserves.iter().filter_map(|(path, reserve)| Place::new(path, *reserve));
+        let left = places.map(|place| {
+            let ((bytes, files), floor) = (place.begun, place.floor);
+            (files.saturating_sub(floor.1), bytes.saturating_sub(floor.0))
+        });
+        let most = self.most.iter().map(|(_, bytes)| (u64::MAX, *bytes));
+        left.chain(most).fold((u64::MAX, u64::MAX), |least, next| (least.0.min(next.0), least.1.min(next.1)))
+    }
+
     /// The first of the directories where so little is free that a run would be ended at once, and how many bytes are.
     #[must_use]
     pub fn is_used_up(&self) -> Option<(&Path, u64)> {
@@ -372,6 +384,20 @@ mod tests {
         assert_eq!(reserve(None, 1 << 30), 1 << 30);
         assert_eq!((reserve(Some(0), 0), reserve(Some(7), 5), reserve(Some(5), 7)), (0, 7, 7));
         assert_eq!(Reserve::default().of(u64::MAX), Reserve::USUAL);
+    }
+
+    #[test]
+    fn what_a_run_can_write_is_the_least_of_all_bounds() {
+        let place = tempfile::tempdir().unwrap();
+        let mut space = Space::new();
+        assert_eq!(space.spare(), (u64::MAX, u64::MAX));
+        space.reserves.push((place.path().to_owned(), Reserve::default()));
+        let free = rustix::fs::statvfs(place.path()).unwrap();
+        assert!(space.spare().1 <= free.f_bfree * free.f_frsize);
+        space.most = Some((place.path().to_owned(), 7));
+        assert_eq!(space.spare().1, 7);
+        space.reserves[0].1.bytes = Some(u64::MAX);
+        assert_eq!(space.spare().1, 0);
     }
 
     #[test]

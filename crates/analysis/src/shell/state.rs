@@ -13,8 +13,8 @@ mod written;
 
 use super::flow::Flow;
 use crate::value::{Origins, Stream, Value};
-pub(super) use branch::Branch;
 use branch::Change;
+pub(super) use branch::{Branch, Mark};
 use bumpalo::Bump;
 pub(super) use handed::HandedOn;
 pub(super) use names::Space;
@@ -221,25 +221,12 @@ pub(super) fn is_decimal(text: &[u8]) -> bool {
     }
 }
 
-/// A point to which the state can be taken back.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Mark<'a> {
-    trail: usize,
-    flow: Flow<'a>,
-}
-
-impl<'a> Mark<'a> {
-    /// The flow at that point.
-    pub(super) const fn flow(&self) -> &Flow<'a> {
-        &self.flow
-    }
-}
-
 /// All of the state.
 #[derive(Debug)]
 pub(super) struct State<'a> {
     arena: &'a Bump,
-    names: [Names<'a>; SPACES],
+    /// Those of each space, once any was touched.
+    names: Vec<Names<'a>>,
     slots: Vec<Named<'a>>,
     /// The slots of each space but that of files, of which there may be any number.
     own: [Vec<Id>; Space::File as usize],
@@ -263,7 +250,7 @@ impl<'a> State<'a> {
     pub(super) const fn new(arena: &'a Bump, flow: Flow<'a>) -> Self {
         Self {
             arena,
-            names: [const { Names::new() }; SPACES],
+            names: Vec::new(),
             slots: Vec::new(),
             own: [const { Vec::new() }; Space::File as usize],
             clock: 0,
@@ -281,7 +268,7 @@ impl<'a> State<'a> {
         if self.slots.is_empty() {
             return;
         }
-        self.names = [const { Names::new() }; SPACES];
+        self.names = Vec::new();
         self.slots = Vec::new();
         self.own = [const { Vec::new() }; Space::File as usize];
         self.files = false;
@@ -321,6 +308,9 @@ impl<'a> State<'a> {
     /// The slot of a name, which is touched now if it never was.
     fn enlist(&mut self, space: Space, name: &'a [u8]) -> Id {
         let fresh = Id(u32::try_from(self.slots.len()).unwrap_or(u32::MAX));
+        if self.names.is_empty() {
+            self.names.resize_with(SPACES, Names::new);
+        }
         let id = self.names.get_mut(space as usize).map_or(fresh, |names| names.enlist(name, fresh));
         if id == fresh {
             let Slot { content, flags } = Slot::INITIAL;

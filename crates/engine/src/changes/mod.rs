@@ -1,9 +1,11 @@
 //! What a run did to the workspace: what of it is committed, and what is refused.
 
 mod guard;
+mod moved;
 mod settle;
 
 pub(crate) use guard::Guard;
+pub(crate) use moved::directories as moved_directories;
 
 use crate::{Action, Request};
 

@@ -1,12 +1,14 @@
 //! Where the changes of a run go, and what becomes of them when it is over.
 
-use super::{Guard, title};
+use super::{Guard, moved, title};
 use crate::outcome::ChangesReport;
 use crate::proposal::{Proposal, Then};
+use crate::special::Special;
 use crate::{Containment, Error, Firewall, Request, RunOptions};
 use shward_policy::settings::Live;
 use shward_sandbox::Guarantee;
-use shward_sandbox::overlay::{OverlayError, Run};
+use shward_sandbox::overlay::{OverlayError, Room, Run};
+use std::path::PathBuf;
 
 /// A layer, or why there is none.
 pub(crate) type Layered = Result<Run, String>;
@@ -68,6 +70,23 @@ impl Firewall {
             }
             Err(error) => failed(error),
         }
+    }
+
+    /// Makes the directories that a command is seen to rename movable in its layer, as far as nothing is hidden in them, and there is
+    /// room: four times as much stays for the command itself.
+    pub(crate) fn make_movable(
+        &self,
+        layer: &mut Run,
+        moved: Vec<PathBuf>,
+        special: &Special,
+    ) -> Result<(), Error> {
+        let moved = moved::open(moved, special);
+        if moved.is_empty() {
+            return Ok(());
+        }
+        let (files, bytes) = self.space(Some(&layer.layer().upper()), Some(layer.layer())).spare();
+        layer.make_movable(&moved, Room::at_most(files / 5, bytes / 5))?;
+        Ok(())
     }
 
     /// The layer for a run that may write, or why it writes straight to the workspace.

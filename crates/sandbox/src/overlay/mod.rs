@@ -21,22 +21,26 @@
 //!
 //! # What it costs
 //!
-//! Everything is linear in what the command changed, never in what the directory holds: a new or replaced directory is moved in one
+//! Everything is linear in what the command changed, and in what was [made movable](Run::make_movable) for it, never in what the
+//! directory holds: a new or replaced directory is moved in one
 //! step, a changed file is exchanged with the old one, which is kept in its place.
 //!
 //! # What it does not do
 //!
 //! A changed file is another file (inode) afterwards: who has the old one open keeps the old content, and further hard links of it
-//! keep it too. Renaming a directory that was there before fails with `EXDEV`, and programs copy instead. fsync(2) inside the
-//! overlay has no effect (`volatile`), because unmounting would otherwise synchronise the whole file system after every command;
+//! keep it too. A directory that was there before can only be renamed where it was [made movable](Run::make_movable);
+//! else that fails with `EXDEV`, and programs copy instead. fsync(2) inside the overlay has no effect (`volatile`), because unmounting would otherwise synchronise the whole file system after every command;
 //! after a power failure a committed file may be as incomplete as any file that was not synchronised.
 
 mod ajar;
 mod changes;
 mod commit;
+mod copied;
 mod error;
+mod given_back;
 mod journal;
 mod layer;
+mod movable;
 mod moves;
 mod parts;
 mod place;
@@ -54,6 +58,7 @@ pub use changes::{Accept, Change, ChangeKind, Changes, CommitPolicy, Refused, Si
 pub use commit::{Committed, Failed};
 pub use error::OverlayError;
 pub use layer::Layer;
+pub use movable::Room;
 pub use place::{beside, stores};
 pub use run::Run;
 pub use store::{Keep, Kept, Store};

@@ -2,7 +2,9 @@
 
 use super::changes::{Change, ChangeKind, Changes, CommitPolicy};
 use super::error::OverlayError;
+use super::given_back::give_back;
 use super::layer::Layer;
+use super::movable::{Movable, Room};
 use super::parts::{UPPER, WORK};
 use super::remove::remove;
 use super::seal::Key;
@@ -21,6 +23,8 @@ pub struct Run {
     pub(super) identity: (u64, u64),
     /// `None` once the directory has another name or is gone.
     pub(super) lock: Option<File>,
+    /// What lies in the layer without having been changed.
+    pub(super) movable: Movable,
 }
 
 impl Run {
@@ -30,12 +34,32 @@ impl Run {
         &self.layer
     }
 
+    /// Copies directories of the workspace into the layer, so that the command can rename them, which overlayfs lets nobody do with
+    /// what lies below a layer. Before the layer is mounted. Of no effect are paths that are no directories, what holds anything but
+    /// files, directories and links of this user, and what there is no room for. Returns those that can be renamed; none of them has
+    /// changed if it is not.
+    ///
+    /// # Errors
+    /// The layer cannot be read or written, and must not be used.
+    pub fn make_movable(
+        &mut self,
+        directories: &[PathBuf],
+        room: Room,
+    ) -> Result<Vec<PathBuf>, OverlayError> {
+        let (store, workspace) = (self.tree()?, self.workspace()?);
+        let made = Movable::make(&store, &workspace, directories, room);
+        self.movable = made.map_err(|error| OverlayError::io(store.path(), error))?;
+        Ok(self.movable.tops.iter().map(|top| self.workspace.join(top)).collect())
+    }
+
     /// What the command did, and what of it the policy refuses. The command, and everything it started, has to be gone.
     ///
     /// # Errors
     /// The layer cannot be read, or holds more than is looked at.
     pub fn changes(&self, policy: &dyn CommitPolicy) -> Result<Changes, OverlayError> {
-        upper::read(&self.tree()?, &self.workspace()?, policy)
+        let store = self.tree()?;
+        give_back(&store, &self.movable).map_err(|error| OverlayError::io(store.path(), error))?;
+        upper::read(&store, &self.workspace()?, policy)
     }
 
     /// The content of a file before and after, for showing the difference; `None` where there is none or it is longer than

@@ -19,6 +19,7 @@ use super::commit::{carry_out, now};
 use super::error::OverlayError;
 use super::journal::Journal;
 use super::layer::Layer;
+use super::movable::Movable;
 use super::parts::{JOURNAL, TRIED, UNDO, UPPER, WORK, lock};
 use super::remove::remove;
 use super::run::{Run, bury};
@@ -139,14 +140,19 @@ impl Store {
             None => self.begin_anew(&id, &directory)?,
         };
         let layer = Layer { store: self.root.clone(), directory };
-        Ok(Run {
+        Ok(self.run(layer, id, lock))
+    }
+
+    fn run(&self, layer: Layer, id: String, lock: File) -> Run {
+        Run {
             layer,
             workspace: self.workspace.clone(),
             id,
             key: self.key,
             identity: self.identity,
             lock: Some(lock),
-        })
+            movable: Movable::default(),
+        }
     }
 
     /// Takes the layer that lies ready, if there is one.
@@ -217,8 +223,8 @@ impl Store {
             return Ok(false);
         }
         let layer = Layer { store: self.root.clone(), directory: path.to_owned() };
-        let (workspace, id) = (self.workspace.clone(), id.to_owned());
-        let run = Run { layer, workspace, id, key: self.key, identity: self.identity, lock: Some(lock) };
+        let id = id.to_owned();
+        let run = self.run(layer, id, lock);
         // A run that is dropped is removed, and what its journal says may not be done yet.
         let opened = run.tree().and_then(|store| Ok((store, run.workspace()?)));
         let (store, workspace) = match opened {
@@ -328,8 +334,7 @@ impl Store {
         let directory = self.root.join(format!("undo-{name}"));
         fs::rename(&path, &directory).map_err(|error| OverlayError::io(&path, error))?;
         let layer = Layer { store: self.root.clone(), directory };
-        let (workspace, key, identity) = (self.workspace.clone(), self.key, self.identity);
-        Ok((Run { layer, workspace, id: name, key, identity, lock: Some(lock) }, journal))
+        Ok((self.run(layer, name, lock), journal))
     }
 
     /// Removes the oldest kept runs that are beyond the limits, and tells which.

@@ -4,7 +4,9 @@
 //! directory (openat2(2), `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS`): what was judged under a name is what is moved.
 
 use crate::sys;
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Stat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Stat, Timestamps, XattrFlags,
+};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::ffi::{CString, OsStr, OsString};
@@ -105,7 +107,8 @@ impl Tree {
         &self.path
     }
 
-    fn beneath(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    /// Opens what is there, through no link.
+    pub(super) fn beneath(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         Ok(rustix::fs::openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve)?)
     }
@@ -138,11 +141,16 @@ impl Tree {
 
     /// What is there, without following a link; `None` when nothing is.
     pub(crate) fn look(&self, path: &Path) -> io::Result<Option<Meta>> {
+        Ok(self.stat(path)?.map(|stat| Meta::new(&stat)))
+    }
+
+    /// The same, with all that the kernel tells.
+    pub(super) fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
         let stat = self.place(path).and_then(|(directory, name)| {
             Ok(rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)?)
         });
         match stat {
-            Ok(stat) => Ok(Some(Meta::new(&stat))),
+            Ok(stat) => Ok(Some(stat)),
             Err(error) => match error.raw_os_error() {
                 Some(libc::ENOENT | libc::ENOTDIR | libc::ELOOP) => Ok(None),
                 _ => Err(error),
@@ -248,6 +256,39 @@ impl Tree {
         Ok(rustix::fs::unlinkat(&directory, name, AtFlags::REMOVEDIR)?)
     }
 
+    /// Makes a directory that only its owner may look into, where nothing is.
+    pub(super) fn make_directory(&self, path: &Path) -> io::Result<()> {
+        let (directory, name) = self.place(path)?;
+        Ok(rustix::fs::mkdirat(&directory, name, Mode::RWXU)?)
+    }
+
+    /// Makes a file that only its owner may open, where nothing is.
+    pub(super) fn make_file(&self, path: &Path) -> io::Result<OwnedFd> {
+        let (directory, name) = self.place(path)?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(&directory, name, flags, Mode::RUSR | Mode::WUSR)?)
+    }
+
+    /// Makes a symbolic link with these times, where nothing is.
+    pub(super) fn make_link(&self, target: &Path, path: &Path, times: &Timestamps) -> io::Result<()> {
+        let (directory, name) = self.place(path)?;
+        rustix::fs::symlinkat(target, &directory, name)?;
+        Ok(rustix::fs::utimensat(&directory, name, times, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    /// Gives a file another name.
+    pub(super) fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let (source, old) = self.place(from)?;
+        let (target, new) = self.place(to)?;
+        Ok(rustix::fs::linkat(&source, old, &target, new, AtFlags::empty())?)
+    }
+
+    /// Makes overlayfs' sign that a name is gone, where nothing is. That takes no power, unlike any other device (mknod(2)).
+    pub(super) fn make_whiteout(&self, path: &Path) -> io::Result<()> {
+        let (directory, name) = self.place(path)?;
+        Ok(rustix::fs::mknodat(&directory, name, FileType::CharacterDevice, Mode::empty(), 0)?)
+    }
+
     /// Makes a directory and what is missing above it.
     pub(crate) fn make_directories(&self, path: &Path, mode: u32) -> io::Result<()> {
         let mut above: Vec<&Path> = path.ancestors().filter(|p| !p.as_os_str().is_empty()).collect();
@@ -268,7 +309,7 @@ fn parent(path: &Path) -> PathBuf {
 }
 
 /// The attributes that overlayfs keeps on its upper layer when mounted with `userxattr`.
-const ATTRIBUTES: &[u8] = b"user.overlay.";
+pub(super) const ATTRIBUTES: &[u8] = b"user.overlay.";
 
 /// Removes overlayfs' attributes from a file of a layer that is no longer mounted. The path is absolute.
 pub(crate) fn strip(path: &Path) -> io::Result<()> {
@@ -312,16 +353,42 @@ fn names_of_ours(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     list.split(|byte| *byte == 0).filter(|name| name.starts_with(ATTRIBUTES))
 }
 
+/// The attribute of a directory of a layer that hides what the directory below it holds.
+const OPAQUE: &str = "user.overlay.opaque";
+
 /// Whether a directory of a layer hides what the directory below it holds.
 pub(crate) fn is_opaque(path: &Path) -> bool {
     let mut value = [0; 4];
-    matches!(rustix::fs::lgetxattr(path, "user.overlay.opaque", &mut value[..]), Ok(1) if value.starts_with(b"y"))
+    matches!(rustix::fs::lgetxattr(path, OPAQUE, &mut value[..]), Ok(1) if value.starts_with(b"y"))
+}
+
+/// The attribute of a directory that we have put into a layer. Through the overlay nobody can set one whose name begins so, or sees it.
+const OURS: &str = "user.overlay.shward";
+
+/// Marks a directory as one that we have put there.
+pub(super) fn set_ours(path: &Path) -> io::Result<()> {
+    Ok(rustix::fs::lsetxattr(path, OURS, b"y", XattrFlags::empty())?)
+}
+
+/// Whether a directory is one that we have put there: its number may be that of another by now.
+pub(super) fn is_ours(path: &Path) -> bool {
+    rustix::fs::lgetxattr(path, OURS, &mut [0; 4][..]).is_ok()
+}
+
+/// Has a directory of a layer hide what the directory below it holds, or no longer.
+pub(super) fn set_opaque(path: &Path, opaque: bool) -> io::Result<()> {
+    match opaque {
+        true => Ok(rustix::fs::lsetxattr(path, OPAQUE, b"y", XattrFlags::empty())?),
+        false => match rustix::fs::lremovexattr(path, OPAQUE) {
+            Err(Errno::NODATA) => Ok(()),
+            removed => Ok(removed?),
+        },
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::fs::XattrFlags;
     use std::fs;
 
     /// What was judged under a name must not land under another: somebody may put a link in the place of a directory meanwhile.

@@ -19,11 +19,11 @@ use std::path::{Path, PathBuf};
 const MAX_ENTRIES: usize = 1_000_000;
 
 /// How deep a directory is looked into, and how long a path is. What lies deeper cannot be judged, so it is refused.
-const MAX_DEPTH: usize = 200;
+pub(super) const MAX_DEPTH: usize = 200;
 const MAX_PATH: usize = 3000;
 
 /// What an owner needs to work in a directory.
-const OWNER_ENTERS: u32 = 0o700;
+pub(super) const OWNER_ENTERS: u32 = 0o700;
 
 /// The permission bit by which an owner may write.
 const OWNER_WRITES: u32 = 0o200;
@@ -86,7 +86,7 @@ struct Arrival<'a> {
 
 impl Reader<'_> {
     fn upper(path: &Path) -> PathBuf {
-        Path::new(UPPER).join(path)
+        inside(path)
     }
 
     fn names(&mut self, tree: &Tree, path: &Path) -> Result<Vec<OsString>, OverlayError> {
@@ -337,7 +337,12 @@ impl Reader<'_> {
     }
 }
 
-fn fits(path: &Path) -> bool {
+/// Where something of the workspace lies in the directory of a run.
+pub(super) fn inside(path: &Path) -> PathBuf {
+    Path::new(UPPER).join(path)
+}
+
+pub(super) fn fits(path: &Path) -> bool {
     path.as_os_str().len() <= MAX_PATH
 }
 

@@ -222,6 +222,7 @@ fn again_through_bubblewrap() {
         "open::",
         "commits::",
         "overlay::",
+        "renames::",
         "terminal::",
     ];
     let mut command = Command::new(std::env::current_exe().unwrap());

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use shward_sandbox::overlay::{Accept, Run, Store};
+use shward_sandbox::overlay::{Accept, Room, Run, Store};
 
 use crate::overlay::{furnish, left, store, tree};
 use crate::support::Place;
@@ -253,5 +253,49 @@ fn a_killed_undo_of_a_part_is_all_or_nothing() {
         killed_at(calls, || undo(store.clone()));
         store.recover().unwrap();
         assert_eq!(tree(&place.workspace()), after, "{calls}");
+    }
+}
+
+/// What is put into a layer and taken out of it again is of no effect on the workspace, whenever that is cut off.
+#[test]
+fn a_run_that_is_killed_while_directories_are_made_movable_leaves_nothing() {
+    // What a command has left of them.
+    let changed = |run: &Run| {
+        let upper = run.layer().upper();
+        fs::write(upper.join("a/one"), "changed\n").unwrap();
+        fs::remove_dir_all(upper.join("a/b")).unwrap();
+        fs::write(upper.join("a/b"), "a file\n").unwrap();
+        fs::remove_file(upper.join("d/four")).unwrap();
+    };
+    for after in [false, true] {
+        for calls in (0..).step_by(19) {
+            let place = Place::new();
+            let Some(store) = store(&place) else { return };
+            furnish(&place.workspace());
+            let before = tree(&place.workspace());
+            let wanted = ["a", "d", "e/f"].map(|name| place.workspace().join(name));
+            let killed = killed_at(calls, || {
+                let mut run = store.begin().unwrap();
+                if after {
+                    run.make_movable(&wanted, Room::default()).unwrap();
+                    changed(&run);
+                }
+                let wanted = &wanted;
+                move || {
+                    if after {
+                        assert_eq!(run.changes(&Accept).unwrap().accepted.len(), 6);
+                    } else {
+                        assert_eq!(run.make_movable(wanted, Room::default()).unwrap().len(), 3);
+                    }
+                }
+            });
+            assert!(store.recover().unwrap().is_empty());
+            assert_eq!(tree(&place.workspace()), before, "{calls}");
+            assert!(left(&store).iter().all(|name| name.starts_with("new-")), "{calls}: {:?}", left(&store));
+            if !killed {
+                assert!(calls > 30, "{calls}");
+                break;
+            }
+        }
     }
 }

@@ -19,6 +19,7 @@ mod open;
 mod output;
 mod overlay;
 mod process;
+mod renames;
 mod roles;
 mod script;
 mod support;

@@ -73,7 +73,7 @@ pub(crate) fn left(store: &Store) -> Vec<String> {
     names.map(|name| name.to_string_lossy().into_owned()).filter(|name| name != "key").collect()
 }
 
-fn overlaid(place: &Place, run: &Run, script: &str) -> Confinement {
+pub(crate) fn overlaid(place: &Place, run: &Run, script: &str) -> Confinement {
     confinement("/bin/bash", place.workspace())
         .arguments(["bash", "-c", script])
         .variable("PATH", "/usr/local/bin:/usr/bin:/bin")
@@ -103,7 +103,7 @@ fn paths(changes: &[Change], what: ChangeKind) -> Vec<String> {
     meant.map(|change| change.path.display().to_string()).collect()
 }
 
-const SCRIPTS: &[&str] = &[
+pub(crate) const SCRIPTS: &[&str] = &[
     "true",
     "echo x > new",
     "echo x >> top",

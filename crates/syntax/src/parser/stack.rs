@@ -10,14 +10,15 @@ const LARGE: usize = 4096;
 /// A stack that lives in the arena while it is small, which costs no allocation, and on the heap when it grows, so
 /// that growing leaves nothing behind in the arena.
 pub(super) struct Stack<'a, T> {
-    /// Never grows beyond its first capacity. At most one of the two holds anything.
+    /// Never grows beyond `capacity`, which it gets with its first value. At most one of the two holds anything.
     near: BumpVec<'a, T>,
     far: Vec<T>,
+    capacity: usize,
 }
 
 impl<'a, T: Copy> Stack<'a, T> {
     pub(super) fn new(arena: &'a Bump, capacity: usize) -> Self {
-        Self { near: BumpVec::with_capacity_in(capacity, arena), far: Vec::new() }
+        Self { near: BumpVec::new_in(arena), far: Vec::new(), capacity }
     }
 
     #[inline]
@@ -25,12 +26,18 @@ impl<'a, T: Copy> Stack<'a, T> {
         if self.far.is_empty() && self.near.len() < self.near.capacity() {
             self.near.push(value);
         } else {
-            self.push_far(value);
+            self.push_further(value);
         }
     }
 
+    /// The first value, or one for which there is no room.
     #[cold]
-    fn push_far(&mut self, value: T) {
+    fn push_further(&mut self, value: T) {
+        if self.far.is_empty() && self.near.capacity() == 0 && self.capacity > 0 {
+            self.near.reserve_exact(self.capacity);
+            self.near.push(value);
+            return;
+        }
         self.far.extend_from_slice(&self.near);
         self.near.clear();
         self.far.push(value);

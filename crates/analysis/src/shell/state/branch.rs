@@ -1,8 +1,22 @@
-//! What a branch did to the state.
+//! Where branches begin, and what each did to the state.
 
 use super::{Id, Slot, join_slots};
 use crate::shell::flow::Flow;
 use bumpalo::Bump;
+
+/// A point to which the state can be taken back.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::shell) struct Mark<'a> {
+    pub(super) trail: usize,
+    pub(super) flow: Flow<'a>,
+}
+
+impl<'a> Mark<'a> {
+    /// The flow at that point.
+    pub(in crate::shell) const fn flow(&self) -> &Flow<'a> {
+        &self.flow
+    }
+}
 
 /// What a branch left behind, relative to the mark it started from.
 #[derive(Debug)]
