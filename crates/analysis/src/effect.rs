@@ -312,10 +312,10 @@ pub enum Scope {
     Unknown,
     /// What runs later or at start-up: rc files, cron, units, hooks, autostart.
     Persistence,
-    /// Process environments and memory (`/proc/PID/environ`, …), or the environment itself.
-    Environment,
     /// Block and character devices, kernel interfaces that change the machine.
     Device,
+    /// Process environments and memory (`/proc/PID/environ`, …), or the environment itself.
+    Environment,
     /// Keys, tokens, passwords, credential stores.
     Secret,
     /// shward's and the agents' own configuration, state, logs and sockets.
@@ -360,6 +360,8 @@ pub struct Covers {
     pub system: bool,
     /// Places of secrets that are known by name.
     pub secrets: bool,
+    /// What processes keep to themselves (`/proc/PID/environ`).
+    pub processes: bool,
     /// shward's and the agents' own configuration.
     pub own: bool,
     /// What other programs obey in a directory that means the same everywhere (`.git/hooks`, `.vscode/tasks.json`).
@@ -379,6 +381,7 @@ impl Covers {
             repository: self.repository || other.repository,
             system: self.system || other.system,
             secrets: self.secrets || other.secrets,
+            processes: self.processes || other.processes,
             own: self.own || other.own,
             obeyed: self.obeyed || other.obeyed,
             guarded: self.guarded || other.guarded,

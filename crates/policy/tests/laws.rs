@@ -38,10 +38,21 @@ fn targets() -> impl Strategy<Value = Target<'static>> {
         Scope::Own,
     ]);
     let rests = select(vec![Rest::Exact, Rest::Glob, Rest::Below, Rest::Unknown]);
-    (select(PATHS.to_vec()), rests, scopes, any::<bool>(), any::<[bool; 9]>()).prop_map(
+    (select(PATHS.to_vec()), rests, scopes, any::<bool>(), any::<[bool; 10]>()).prop_map(
         |(path, rest, scope, tree, c)| {
-            let [root, home, workspace, repository, system, secrets, own, obeyed, guarded] = c;
-            let covers = Covers { root, home, workspace, repository, system, secrets, own, obeyed, guarded };
+            let [root, home, workspace, repository, system, secrets, processes, own, obeyed, guarded] = c;
+            let covers = Covers {
+                root,
+                home,
+                workspace,
+                repository,
+                system,
+                secrets,
+                processes,
+                own,
+                obeyed,
+                guarded,
+            };
             Target { path: path.as_bytes(), rest, scope, tree, covers }
         },
     )

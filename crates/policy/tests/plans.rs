@@ -14,6 +14,7 @@ const NONE: Covers = Covers {
     repository: false,
     system: false,
     secrets: false,
+    processes: false,
     own: false,
     obeyed: false,
     guarded: false,

@@ -70,6 +70,9 @@ pub(super) fn change<'a>(
         Role::Mount => mount(run, flow, field),
         Role::WriteBelow => {
             change_place(run, flow, *role, field);
+            if !run.has(Fact::PutsFiles, scan) {
+                unpacked::whatever(run, content(run, flow, WriteMode::Below), field);
+            }
             run.session.works(uses.runs().len() / 2);
             for source in uses.of(is_source) {
                 carry(run, &source, &field.value);

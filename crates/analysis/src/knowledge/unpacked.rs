@@ -4,8 +4,8 @@ use super::flow::Uses;
 use super::run::Run;
 use super::values;
 use super::words::Role;
-use crate::effect::WriteMode;
-use crate::value::{Field, Origins, Stream, Value};
+use crate::effect::{Covers, Rest, Scope, WriteMode};
+use crate::value::{Field, Origins, Piece, Stream, Value};
 
 /// Where a program puts them that was told by an option.
 pub(super) fn place<'a>(uses: &Uses<'_, 'a>) -> Option<Value<'a>> {
@@ -28,6 +28,20 @@ pub(crate) fn member<'a>(
         None => named,
     };
     run.writes(&Field { value, ..*name }, WriteMode::Below, content);
+}
+
+/// Something is put below a directory under names that are not told. Where other programs obey some files of that directory, it may be
+/// these.
+pub(crate) fn whatever<'a>(run: &mut Run<'_, 'a>, content: Stream<'a>, place: &Field<'a>) {
+    let target = run.target(&place.value, false);
+    let Covers { obeyed, home, workspace, .. } = target.covers;
+    if !obeyed || home || workspace || target.scope != Scope::Workspace || target.rest != Rest::Exact {
+        return;
+    }
+    let any = [Piece::Text(b"/"), Piece::Glob(b"*")];
+    let any = Value::of(run.arena(), &any, Origins::LITERAL);
+    let value = values::joined(run.arena(), &[place.value, any]);
+    run.writes(&Field { value, many: true, ..*place }, WriteMode::Below, content);
 }
 
 /// The part of a name that no pattern begins in, if it is more than nothing: with what is left of it, names are matched. A name that

@@ -59,6 +59,18 @@ pub(super) struct Map<'a> {
     pub(super) itself: Option<(Scope, Covers)>,
 }
 
+/// What is known to lie below a path.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Below {
+    pub(super) secrets: bool,
+    /// What is protected.
+    pub(super) own: bool,
+    /// What other programs obey, in directories that mean the same everywhere.
+    pub(super) obeyed: bool,
+    /// What processes keep to themselves.
+    pub(super) processes: bool,
+}
+
 impl<'a> Map<'a> {
     pub(super) fn new(workspace: Root<'a>, home: Root<'a>) -> Self {
         let directories = [workspace.named, workspace.real, home.named, home.real];
@@ -209,6 +221,7 @@ impl<'a> Map<'a> {
                 repository: true,
                 system: true,
                 secrets: true,
+                processes: true,
                 own: true,
                 obeyed: true,
                 guarded: false,
@@ -223,7 +236,7 @@ impl<'a> Map<'a> {
             }
             None => names.may_hold(workspace),
         });
-        let (secrets, own, obeyed) = self.below(base);
+        let Below { secrets, own, obeyed, processes } = self.below(base);
         let own = own || self.own.iter().chain(self.guarded).any(|own| holds(own)) || self.covers_led(base);
         Covers {
             root: false,
@@ -232,22 +245,23 @@ impl<'a> Map<'a> {
             repository,
             system: is_system(base),
             secrets: secrets || home,
+            processes,
             own: own || home,
             obeyed: obeyed || home,
             guarded: self.guarded.iter().any(|file| names.may_lie_in(file)),
         }
     }
 
-    /// Whether places of secrets, whether protected places, and whether in directories that mean the same everywhere places that are
-    /// obeyed are known to lie below a path.
-    pub(super) fn below(&self, names: Names<'_>) -> (bool, bool, bool) {
-        let mut found = (false, false, false);
+    /// What is known to lie below a path.
+    pub(super) fn below(&self, names: Names<'_>) -> Below {
+        let mut found = Below::default();
         // Once one is found, no other of its kind needs to be looked at.
         let mut note = |row: &Row, names: Names<'_>, inside: bool| {
             let known = match row.1 {
-                Scope::Secret => &mut found.0,
-                Scope::Own => &mut found.1,
-                Scope::Persistence if inside => &mut found.2,
+                Scope::Secret => &mut found.secrets,
+                Scope::Own => &mut found.own,
+                Scope::Persistence if inside => &mut found.obeyed,
+                Scope::Environment => &mut found.processes,
                 _ => return,
             };
             *known = *known || names.relation(row.0) == Reach::Above;

@@ -18,7 +18,7 @@ pub(super) fn all<'a>(arena: &'a Bump, world: &dyn World, map: &Map<'_>) -> &'a 
     arena.alloc_slice_fill_iter(world.led().iter().map(|(name, place)| {
         let (name, place) = (lasting(name), lasting(place));
         let means = Names::Path(name);
-        Led { name, place, own: map.scope_by_name(means) == Scope::Own || map.below(means).1 }
+        Led { name, place, own: map.scope_by_name(means) == Scope::Own || map.below(means).own }
     }))
 }
 
@@ -96,7 +96,7 @@ impl Map<'_> {
     pub(super) fn covers_led(&self, names: Names<'_>) -> bool {
         self.led.iter().any(|led| {
             led.own && names.may_hold(led.place)
-                || led.renamed(names).is_some_and(|parts| self.below(Names::Parts(&parts)).1)
+                || led.renamed(names).is_some_and(|parts| self.below(Names::Parts(&parts)).own)
         })
     }
 }

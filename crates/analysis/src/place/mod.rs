@@ -177,7 +177,7 @@ impl<'a> Places<'a> {
             Scope::Environment => Origins::ENVIRONMENT,
             Scope::Harmless => Origins::LITERAL,
             // A home directory is read with the keys in it.
-            _ if target.tree && target.covers.secrets => {
+            _ if target.tree && (target.covers.secrets || target.covers.processes) => {
                 Origins::FILE.union(Origins::OUTSIDE).union(Origins::SECRET)
             }
             Scope::Workspace | Scope::Product | Scope::Repository => Origins::FILE,

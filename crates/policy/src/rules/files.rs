@@ -133,6 +133,10 @@ fn guarded(covers: &Covers) -> bool {
     covers.guarded
 }
 
+fn processes(covers: &Covers) -> bool {
+    covers.processes
+}
+
 fn secrets(covers: &Covers) -> bool {
     covers.secrets
 }
@@ -244,7 +248,10 @@ pub(super) const RULES: &[Rule] = &[
     Rule::contain(
         "secrets-searched",
         Three,
-        &[on(Kinds::READ).extent(Extent::Tree).covering(secrets)],
+        &[
+            on(Kinds::READ).extent(Extent::Tree).covering(secrets),
+            on(Kinds::READ).extent(Extent::Tree).covering(processes),
+        ],
         "Reads {place}, credential stores included. Name the directories that are meant.",
     )
     .instead("grep -rn PATTERN src"),

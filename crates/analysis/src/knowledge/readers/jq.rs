@@ -1,14 +1,15 @@
 //! `jq`, and what it has in common with `yq`: their language computes on the input and can do nothing else but look at the environment and load modules
 //! and, that of `yq`, files.
 
-use crate::effect::{Certainty, Unknown};
+use crate::effect::{Certainty, Unknown, WriteMode};
 use crate::knowledge::apply;
 use crate::knowledge::languages;
 use crate::knowledge::languages::jq::{environment, uses};
 use crate::knowledge::proceed;
 use crate::knowledge::run::Run;
-use crate::knowledge::scan::At;
+use crate::knowledge::scan::{At, Scan};
 use crate::value::{Origins, Stream};
+use crate::world::FileKind;
 
 /// Options that make every operand a file.
 const FROM_FILE: [&str; 2] = ["-f", "--from-file"];
@@ -35,6 +36,9 @@ pub(super) fn read_as<'a>(run: &mut Run<'_, 'a>, at: &At<'a>, form: Form) -> Str
     let mut output = apply::apply(run, &scan);
     if scan.info {
         return output;
+    }
+    if form == Form::Yq {
+        first_of_yq(run, &scan);
     }
     let file = scan.value(&FROM_FILE);
     let program = match (file, scan.operands.first()) {
@@ -89,4 +93,21 @@ pub(super) fn read_as<'a>(run: &mut Run<'_, 'a>, at: &At<'a>, form: Form) -> Str
         output.origins = output.origins | Origins::ALL_VARIABLES;
     }
     output
+}
+
+/// To `yq` the first operand is an expression, unless there is a file of that name (yq 4.40, `cmd/utils.go`), or another expression is given: then
+/// it is read like the others. Where nothing else is read, it most likely is.
+fn first_of_yq<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
+    let Some(first) = scan.operands.first().copied() else { return };
+    let told = scan.has(&["--from-file", "--expression"]);
+    let alone = scan.operands.len() == 1 && run.call.stdin.origins == Origins::TERMINAL;
+    let target = run.target(&first.value, false);
+    if !(told || alone || run.session.world().kind(target.path) == FileKind::File) {
+        return;
+    }
+    let origins = run.reads(&first, false);
+    if scan.has(&["-i", "--inplace", "--in-place"]) {
+        let content = Stream { text: None, origins, source: Some(first.span) };
+        run.writes(&first, WriteMode::Modify, content);
+    }
 }

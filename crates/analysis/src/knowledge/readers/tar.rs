@@ -107,6 +107,9 @@ fn extract<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, content: Stream<'a>) {
     }
     run.within(&directories, &mut |run| {
         run.writes(&place, WriteMode::Below, content);
+        if named || scan.operands.is_empty() {
+            unpacked::whatever(run, content, &place);
+        }
         if !named {
             scan.operands
                 .iter()

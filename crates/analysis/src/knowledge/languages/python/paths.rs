@@ -212,7 +212,8 @@ impl<'a> Reader<'_, '_, 'a> {
                 let pattern = arguments.positional.first().and_then(|v| v.known());
                 match pattern {
                     Some(pattern) if !pattern.starts_with(b"/") => {
-                        self.names_below(path, pattern, name == b"rglob")
+                        let deep = name == b"rglob" || pattern.starts_with(b"**/");
+                        self.names_below(path, pattern, deep)
                     }
                     _ => Val::Data,
                 }
@@ -312,9 +313,12 @@ impl<'a> Reader<'_, '_, 'a> {
         let names = if pattern.is_empty() { any } else { self.pattern(pattern, piece) };
         let path = Val::Path(self.path_join(&[directory, names]));
         // In a home directory, what lies deeper is not of the same kind as what lies here.
-        let deep = deep && piece == Piece::LISTED;
-        let vals: &'a [Val<'a>] = if deep {
-            let below = Val::Path(self.path_join(&[directory, any, names]));
+        let between = if piece == Piece::LISTED { any } else { self.any_directory_in(&directory) };
+        let pattern = pattern.strip_prefix(b"**/").unwrap_or(pattern);
+        let named = piece == Piece::LISTED || !pattern.iter().any(|byte| b"*?[".contains(byte));
+        let vals: &'a [Val<'a>] = if deep && named {
+            let names = if piece == Piece::LISTED { names } else { self.report.literal(pattern) };
+            let below = Val::Path(self.path_join(&[directory, between, names]));
             arena.alloc_slice_copy(&[path, below])
         } else {
             arena.alloc_slice_copy(&[path])
@@ -327,6 +331,17 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn any_name_in(&mut self, directory: &Value<'a>) -> Piece<'static> {
         let covers = self.report.target(directory, true).covers;
         if covers.home || covers.root { Piece::LISTED } else { super::ANY_NAME }
+    }
+
+    /// What stands for a directory at any depth below one: where the whole workspace is looked through, `.git` and `.claude` are such
+    /// directories.
+    pub(super) fn any_directory_in(&mut self, directory: &Value<'a>) -> Value<'a> {
+        let covers = self.report.target(directory, true).covers;
+        let piece = match covers.workspace && !covers.home && !covers.root {
+            true => Piece::FOUND,
+            false => self.any_name_in(directory),
+        };
+        Value::of(self.report.arena, &[piece], directory.origins)
     }
 
     /// A pattern of `glob` as a value, with what stands for an asterisk.

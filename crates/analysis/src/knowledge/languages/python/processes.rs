@@ -305,6 +305,15 @@ impl<'a> Reader<'_, '_, 'a> {
                     value = self.path_join(&[root, value]);
                 }
                 self.report.lists(Some(&value), false);
+                let deep =
+                    pattern.strip_prefix(b"**/").filter(|name| !name.iter().any(|b| b"*?[".contains(b)));
+                if let Some(name) = deep {
+                    let here = self.report.literal(b".");
+                    let deep = self.any_directory_in(&here);
+                    let name = self.report.literal(name);
+                    let below = Val::Text(self.path_join(&[deep, name]));
+                    return self.bag(self.at, arena.alloc_slice_copy(&[Val::Text(value), below]));
+                }
                 self.bag(self.at, arena.alloc_slice_copy(&[Val::Text(value)]))
             }
             Act::Walk => {
@@ -312,7 +321,8 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.report.lists(path.as_ref(), true);
                 }
                 let Some(place) = place else { return Val::Data };
-                let below = Val::Text(self.path_join(&[place, any]));
+                let deep = self.any_directory_in(&place);
+                let below = Val::Text(self.path_join(&[place, deep]));
                 let names = self.bag(self.at, arena.alloc_slice_copy(&[Val::Text(any)]));
                 let entry =
                     self.container(self.at + 1, false, arena.alloc_slice_copy(&[below, names, names]));
