@@ -245,7 +245,7 @@ impl<'a> Map<'a> {
             repository,
             system: is_system(base),
             secrets: secrets || home,
-            processes,
+            processes: processes && { base }.nth(1).is_none_or(is_process),
             own: own || home,
             obeyed: obeyed || home,
             guarded: self.guarded.iter().any(|file| names.may_lie_in(file)),
@@ -287,6 +287,14 @@ impl<'a> Map<'a> {
             }
         }
         found
+    }
+}
+
+/// Whether what lies in `/proc` under a name may be a process.
+fn is_process(name: Part<'_>) -> bool {
+    match name {
+        Part::Text(name) => name.iter().all(u8::is_ascii_digit) || matches!(name, b"self" | b"thread-self"),
+        Part::Pattern(_) => true,
     }
 }
 
