@@ -275,6 +275,9 @@ pub(crate) fn secret<'a>(
         Scope::Own if settled => return Some(root),
         _ => {}
     }
+    if !place.covers.processes {
+        return None;
+    }
     // What each process has under this name.
     let mut pieces = value.pieces().to_vec();
     if let Some(Piece::Text(start)) = pieces.first().copied() {
@@ -343,7 +346,9 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
         let scope = target.scope.max(root.target.scope).max(protected);
         let few = root.filtered && (!reads || root.ordinary());
         let tree = target.tree || !few;
-        let covers = Covers { guarded: *guards, ..root.target.covers };
+        // What processes keep is judged by the name that is looked for.
+        let processes = root.target.covers.processes && root.pattern.is_none();
+        let covers = Covers { guarded: *guards, processes, ..root.target.covers };
         *target = Target { path: root.target.path, rest: Rest::Below, scope, tree, covers };
     }
 }
