@@ -67,12 +67,6 @@ impl<'a> Interpreter<'a, '_> {
     pub(super) fn judge_given(&mut self, name: &'a [u8], value: &Value<'a>, span: Span) {
         if let Some(rule) = rule_of_given(name) {
             self.judge_by(rule, name, value, span);
-        } else if value.known().is_some_and(|text| text.contains(&b'/'))
-            && matches!(rule(name), Inert)
-            && matches!(self.place_of(value), Scope::Persistence | Scope::Own)
-        {
-            // What a program does with a name that others obey, nobody has told.
-            self.unknown(Unknown::Variable(name), span);
         }
     }
 
