@@ -40,6 +40,11 @@ impl State {
         }
     }
 
+    /// Nothing of it was changed at this time or later.
+    pub(super) fn is_before(&self, time: Timespec) -> bool {
+        self.changed < (time.tv_sec, nanoseconds(time.tv_nsec))
+    }
+
     pub(super) fn is_directory(&self) -> bool {
         FileType::from_raw_mode(self.mode) == FileType::Directory
     }
@@ -137,6 +142,13 @@ fn dress(source: impl AsFd, copy: impl AsFd, found: &Stat) -> io::Result<()> {
             _ if name.starts_with(b"user.") => set(copy, name, &value(source, name)?)?,
             // Those of security modules come with the place.
             _ => {}
+        }
+    }
+    // A directory above may have given it others, which a rename does not.
+    for name in [&b"system.posix_acl_access"[..], b"system.posix_acl_default"] {
+        match rustix::fs::fremovexattr(copy, name) {
+            Ok(()) | Err(Errno::NODATA | Errno::NOTSUP) => {}
+            Err(error) => return Err(error.into()),
         }
     }
     rustix::fs::fchmod(copy, Mode::from_raw_mode(found.st_mode & 0o7777))?;

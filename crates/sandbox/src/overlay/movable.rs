@@ -11,10 +11,13 @@ use super::remove::remove;
 use super::tree::{Tree, set_opaque, set_ours};
 use super::upper::{MAX_DEPTH, fits, inside};
 use rustix::fs::{FileType, Stat};
+use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::io;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// How much is copied for that, of all directories of a run together: what takes some seconds where nothing can share its room, and
 /// about half as long as programs that copy it through overlayfs themselves.
@@ -44,6 +47,9 @@ impl Room {
     }
 }
 
+/// The longest tick of the kernel's clock, at 100 of them a second.
+const TICK: Duration = Duration::from_millis(10);
+
 /// What lies in a layer without having been changed. All paths are relative to the workspace.
 #[derive(Debug, Default)]
 pub(super) struct Movable {
@@ -53,6 +59,8 @@ pub(super) struct Movable {
     pub(super) directories: BTreeMap<PathBuf, Listed>,
     /// Those above them, which hide nothing, and their permissions.
     pub(super) above: BTreeMap<PathBuf, u32>,
+    /// What each of the tops and everything in it was in the workspace.
+    originals: BTreeMap<PathBuf, State>,
 }
 
 /// A directory as it is in the layer.
@@ -91,13 +99,11 @@ impl Movable {
             above: Vec::new(),
         };
         for top in below {
-            if maker.made.tops.iter().any(|above| top.starts_with(above)) {
+            // What lies in a directory is sorted right behind it.
+            if maker.made.tops.last().is_some_and(|above| top.starts_with(above)) {
                 continue;
             }
-            let room = maker.room;
             if maker.top(top).is_err() {
-                maker.room = room;
-                maker.made.directories.retain(|path, _| !path.starts_with(top));
                 match remove(&store.path().join(inside(top))) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                     _ => {}
@@ -109,6 +115,16 @@ impl Movable {
             let _ = copied::set_times(store, path, stat);
         }
         Ok(maker.made)
+    }
+
+    /// The tops in which something of the workspace is not what was copied any more: somebody else has changed it.
+    pub(super) fn changed_meanwhile(&self, workspace: &Tree) -> Vec<&Path> {
+        let is_other = |path: &Path, state: &State| !matches!(workspace.stat(path), Ok(Some(stat)) if State::of(&stat) == *state);
+        let changed = |top: &&Path| {
+            let from = self.originals.range::<Path, _>((Bound::Included(*top), Bound::Unbounded));
+            from.take_while(|(path, _)| path.starts_with(top)).any(|(path, state)| is_other(path, state))
+        };
+        self.tops.iter().map(PathBuf::as_path).filter(changed).collect()
     }
 }
 
@@ -149,7 +165,7 @@ struct Maker<'m> {
 impl Maker<'_> {
     /// Copies a directory with everything in it.
     fn top(&mut self, top: &Path) -> io::Result<()> {
-        let originals = self.list(top)?;
+        let originals = self.settled(top)?;
         self.make_above(top)?;
         let mut linked: HashMap<u64, &Path> = HashMap::new();
         for original in &originals {
@@ -170,6 +186,23 @@ impl Maker<'_> {
             }
         }
         self.finish(top, &originals)
+    }
+
+    /// Everything in a directory, if its times tell of whatever is changed from now on: file systems count them in ticks of the kernel's
+    /// clock, and what has been changed in this one could be changed again without a trace.
+    fn settled(&mut self, top: &Path) -> io::Result<Vec<Original>> {
+        let room = self.room;
+        for _ in 0..2 {
+            let begun = clock_gettime(ClockId::RealtimeCoarse);
+            let found = self.list(top)?;
+            let is_old = |original: &Original| State::of(&original.stat).is_before(begun);
+            if found.iter().all(is_old) {
+                return Ok(found);
+            }
+            self.room = room;
+            std::thread::sleep(TICK);
+        }
+        Err(unsuited())
     }
 
     /// Everything in a directory, itself first, if all of it can be copied.
@@ -233,13 +266,17 @@ impl Maker<'_> {
             names.entry(above).or_default().push((name.to_owned(), State::of(&made)));
         }
         set_opaque(&self.store.path().join(inside(top)), true)?;
+        let mut listed = Vec::new();
         let directories = originals.iter().filter(|original| original.kind() == FileType::Directory);
         for Original { path, stat } in directories.rev() {
             set_ours(&self.store.path().join(inside(path)))?;
             let itself = copied::directory(self.workspace, self.store, path, stat)?;
             let names = names.remove(path.as_path()).unwrap_or_default();
-            self.made.directories.insert(path.clone(), Listed { itself, names });
+            listed.push((path.clone(), Listed { itself, names }));
         }
+        self.made.directories.extend(listed);
+        let states = originals.iter().map(|Original { path, stat }| (path.clone(), State::of(stat)));
+        self.made.originals.extend(states);
         self.made.tops.push(top.to_owned());
         Ok(())
     }

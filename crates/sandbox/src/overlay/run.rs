@@ -1,6 +1,6 @@
 //! One command's layer, from its beginning until it is committed, kept or removed.
 
-use super::changes::{Change, ChangeKind, Changes, CommitPolicy};
+use super::changes::{Change, ChangeKind, Changes, CommitPolicy, Sight};
 use super::error::OverlayError;
 use super::given_back::give_back;
 use super::layer::Layer;
@@ -10,6 +10,7 @@ use super::remove::remove;
 use super::seal::Key;
 use super::tree::{Kind, Tree};
 use super::{spent, upper};
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -59,7 +60,9 @@ impl Run {
     pub fn changes(&self, policy: &dyn CommitPolicy) -> Result<Changes, OverlayError> {
         let store = self.tree()?;
         give_back(&store, &self.movable).map_err(|error| OverlayError::io(store.path(), error))?;
-        upper::read(&store, &self.workspace()?, policy)
+        let workspace = self.workspace()?;
+        let changed = self.movable.changed_meanwhile(&workspace);
+        upper::read(&store, &workspace, &Unseen { policy, changed })
     }
 
     /// The content of a file before and after, for showing the difference; `None` where there is none or it is longer than
@@ -159,6 +162,23 @@ impl Run {
         // overlayfs' own directory is of no use any more.
         let _ = remove(&path.join(WORK));
         Ok(path)
+    }
+}
+
+/// A policy, and the directories that the command may have renamed and in which somebody else has changed something that it did not see:
+/// what it has renamed was a copy.
+struct Unseen<'p> {
+    policy: &'p dyn CommitPolicy,
+    changed: Vec<&'p Path>,
+}
+
+impl CommitPolicy for Unseen<'_> {
+    fn refuses(&self, change: &Change, sight: &Sight<'_>) -> Option<Cow<'static, str>> {
+        let goes = change.what == ChangeKind::Deleted || change.whole;
+        if goes && self.changed.iter().any(|top| top.starts_with(&change.path)) {
+            return Some("holds what somebody else has changed meanwhile".into());
+        }
+        self.policy.refuses(change, sight)
     }
 }
 

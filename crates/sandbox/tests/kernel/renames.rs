@@ -337,7 +337,10 @@ fn nothing_is_followed_while_others_change_it() {
     let (mut whole, mut not) = (0, 0);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            while !over.load(Ordering::Relaxed) {
+            for turn in 0_u32.. {
+                if over.load(Ordering::Relaxed) {
+                    break;
+                }
                 // The directory, and a file in it, become links and come back.
                 fs::rename(at("s/d"), at("s/kept")).unwrap();
                 symlink(&secret, at("s/d")).unwrap();
@@ -350,7 +353,8 @@ fn nothing_is_followed_while_others_change_it() {
                 for (from, to) in [("s/d", "s/kept"), ("s/e", "s/d"), ("s/kept", "s/e")] {
                     fs::rename(at(from), at(to)).unwrap();
                 }
-                std::thread::sleep(Duration::from_micros(50));
+                // At times long enough that a copy is begun.
+                std::thread::sleep(Duration::from_micros(if turn.is_multiple_of(8) { 25_000 } else { 50 }));
             }
         });
         let _ending = Ending(&over);
@@ -400,4 +404,27 @@ fn what_others_change_meanwhile_stays() {
     assert_eq!(fs::read(at("a/one")).unwrap(), b"theirs\n");
     assert_eq!(fs::read(at("a/b/c/new")).unwrap(), b"theirs\n");
     assert!(at("a/mine").exists() && !at("a/b/two").exists() && !at("d").exists());
+}
+
+/// What a command has renamed is a copy: the directory that it was made of is not removed with what somebody else has changed in it.
+#[test]
+fn what_others_change_in_a_renamed_directory_stays() {
+    need_sandbox!();
+    for (theirs, stays) in [("a/one", true), ("a/b/c/new", true), ("e/new", false)] {
+        let place = Place::new();
+        let Some(store) = store(&place) else { return };
+        furnish(&place.workspace());
+        let at = |name: &str| place.workspace().join(name);
+        let mut run = store.begin().unwrap();
+        make_movable(&place, &mut run, &["a"]);
+        let result = go(&overlaid(&place, &run, "mv a lib; mkdir a; rmdir a"));
+        assert_eq!(result.exit, Exit::Exited(0));
+        fs::write(at(theirs), "theirs\n").unwrap();
+        let changes = run.changes(&Accept).unwrap();
+        let refused: Vec<_> = changes.refused.iter().map(|refused| refused.change.path.as_path()).collect();
+        assert_eq!(refused.contains(&Path::new("a")), stays, "{theirs}: {refused:?}");
+        assert!(run.commit(changes, "").unwrap().failed.is_empty());
+        assert_eq!(fs::read(at(theirs)).unwrap(), b"theirs\n");
+        assert!(at("lib/one").exists() && at("a").exists() == stays, "{theirs}");
+    }
 }

@@ -186,7 +186,10 @@ pub(in crate::place) const HOME: Table = table!(&[
     (".near-credentials/**", Secret),
     (".local/share/mcfly/**", Secret),
     // What editors keep of accounts; what databases, clouds, mail, notebooks and certificates are entered with.
-    (".config/*/User/globalStorage/state.vscdb*", Secret),
+    (".config/Code/User/globalStorage/state.vscdb*", Secret),
+    (".config/Cursor/User/globalStorage/state.vscdb*", Secret),
+    (".config/VSCodium/User/globalStorage/state.vscdb*", Secret),
+    (".config/Windsurf/User/globalStorage/state.vscdb*", Secret),
     (".config/Bitwarden CLI/**", Secret),
     (".config/Postman/**", Secret),
     (".config/code-server/config.yaml", Secret),
