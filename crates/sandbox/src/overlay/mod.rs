@@ -22,15 +22,16 @@
 //! # What it costs
 //!
 //! Everything is linear in what the command changed, and in what was [made movable](Run::make_movable) for it, never in what the
-//! directory holds: a new or replaced directory is moved in one
-//! step, a changed file is exchanged with the old one, which is kept in its place.
+//! directory holds: a new or replaced directory is moved in one step, a changed file is exchanged with the old one, which is kept in
+//! its place.
 //!
 //! # What it does not do
 //!
 //! A changed file is another file (inode) afterwards: who has the old one open keeps the old content, and further hard links of it
-//! keep it too. A directory that was there before can only be renamed where it was [made movable](Run::make_movable);
-//! else that fails with `EXDEV`, and programs copy instead. fsync(2) inside the overlay has no effect (`volatile`), because unmounting would otherwise synchronise the whole file system after every command;
-//! after a power failure a committed file may be as incomplete as any file that was not synchronised.
+//! keep it too. A directory that was there before can only be renamed where it was [made movable](Run::make_movable); else that fails
+//! with `EXDEV`, and programs copy instead. fsync(2) inside the overlay has no effect (`volatile`), because unmounting would otherwise
+//! synchronise the whole file system after every command; after a power failure a committed file may be as incomplete as any file that
+//! was not synchronised.
 
 mod ajar;
 mod changes;
