@@ -320,6 +320,13 @@ fn what_a_project_keeps_secret_is_its_own_wherever_it_lies() {
         ("/usr/local/etc/app", "/usr/local/etc/app/.env", "secret-of-system-changed"),
         ("/etc/ssh/keys", "/etc/ssh/keys/ssh_host_rsa_key", "secret-of-system-changed"),
         ("/", "/var/www/app/.env", "secret-of-system-changed"),
+        ("/opt/app", "/opt/app/.env", "secret-changed"),
+        ("/srv", "/srv/app/.env", "secret-changed"),
+        ("/dev/shm/w", "/dev/shm/.env", "secret-changed"),
+        ("/w", "/opt/app/.netrc", "system-changed"),
+        ("/opt/app", "/opt/other/.env", "system-changed"),
+        ("/w", "/proc/1/.netrc", "system-changed"),
+        ("/", "/opt/app/.env", "system-changed"),
     ] {
         let context = Context { workspace: workspace.as_bytes(), ..context(false) };
         let effects = [effect(write(at(Secret, path)))];

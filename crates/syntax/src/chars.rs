@@ -129,7 +129,7 @@ pub(crate) enum Keyword {
     CloseTest,
 }
 
-/// Whether a reserved word may begin with these two bytes. It ends behind the first of few.
+/// Whether a reserved word may begin with these two bytes. Of one that has a single byte, the second is any.
 pub(crate) const fn may_begin_keyword(first: u8, second: u8) -> bool {
     match first {
         b'!' | b'{' | b'}' => true,

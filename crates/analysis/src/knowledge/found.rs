@@ -275,9 +275,6 @@ pub(crate) fn secret<'a>(
         Scope::Own if settled => return Some(root),
         _ => {}
     }
-    if !place.covers.processes {
-        return None;
-    }
     // What each process has under this name.
     let mut pieces = value.pieces().to_vec();
     if let Some(Piece::Text(start)) = pieces.first().copied() {

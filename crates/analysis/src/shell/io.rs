@@ -79,7 +79,7 @@ pub(super) struct Io<'a> {
 }
 
 impl<'a> Io<'a> {
-    /// Gives back all memory; nothing is known any more.
+    /// Gives back all memory, if there is any: nothing is run or printed any more.
     pub(super) fn give_up(&mut self) {
         let Self { sinks, sources, names, files, printed, .. } = self;
         let reserved = sinks.capacity() + sources.capacity() + names.capacity();

@@ -33,6 +33,18 @@ fn in_project(subject: &Subject<'_>) -> bool {
     HOUSES.iter().any(houses) && is_below(subject.path(), workspace)
 }
 
+/// The other directories of the system. Projects lie in some of them as well, and what the workspace keeps secret is its own.
+fn in_rest_of_system(subject: &Subject<'_>) -> bool {
+    const ROOTS: [&[u8]; 13] = [
+        b"/bin", b"/dev", b"/lib", b"/lib32", b"/lib64", b"/libx32", b"/nix", b"/opt", b"/proc", b"/sbin",
+        b"/snap", b"/srv", b"/sys",
+    ];
+    let (path, workspace) = (subject.path(), subject.context.workspace);
+    let holds =
+        |root: &&[u8]| is_below(path, root) && !(is_below(workspace, root) && is_below(path, workspace));
+    ROOTS.iter().any(holds) && !is_below(path, b"/dev/shm")
+}
+
 /// A name of its own directly below the root is nothing of the system's.
 fn is_root_entry(subject: &Subject<'_>) -> bool {
     subject.kinds == Kinds::WRITE && subject.path() == b"/" && subject.detail() != "below"
@@ -294,7 +306,10 @@ pub(super) const RULES: &[Rule] = &[
     Rule::deny(
         "system-changed",
         Three,
-        &[on(Kinds::CHANGE).at(Scopes::SYSTEM).and(|s| !is_root_entry(s))],
+        &[
+            on(Kinds::CHANGE).at(Scopes::SYSTEM).and(|s| !is_root_entry(s)),
+            on(Kinds::CHANGE).at(Scopes::SECRET).and(in_rest_of_system),
+        ],
         "Changes {place}, a file of the system. Keep what is needed in the workspace, or let a person do it.",
     ),
     // Deletion.
