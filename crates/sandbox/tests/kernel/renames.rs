@@ -209,6 +209,41 @@ print(open(\"data\", \"rb\").read() == bytes([7]) * (3 << 20))'";
     assert_eq!(fs::metadata(at("z/one")).unwrap().ino(), fs::metadata(at("z/b/same")).unwrap().ino());
 }
 
+/// What is made in a directory with a default access list gets one (acl(5)); what is renamed in it, and so a copy, does not.
+#[test]
+fn a_copy_has_the_access_lists_of_its_original() {
+    let place = Place::new();
+    let Some(store) = store(&place) else { return };
+    fs::create_dir_all(place.workspace().join("above/in/deep")).unwrap();
+    fs::write(place.workspace().join("above/in/deep/file"), "").unwrap();
+    let path = |path: PathBuf| CString::new(path.as_os_str().as_bytes()).unwrap();
+    // Its owner, one user more, its group, what both may have at most, and others.
+    let entries = [(1_u16, u32::MAX), (2, 1234), (4, u32::MAX), (16, u32::MAX), (32, u32::MAX)];
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (tag, who) in entries {
+        list.extend([&tag.to_le_bytes()[..], &7_u16.to_le_bytes(), &who.to_le_bytes()].concat());
+    }
+    let (above, name) = (path(place.workspace().join("above")), c"system.posix_acl_default");
+    // SAFETY: C strings, and a value with its length.
+    let set = unsafe { libc::setxattr(above.as_ptr(), name.as_ptr(), list.as_ptr().cast(), list.len(), 0) };
+    if set != 0 {
+        assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::ENOTSUP));
+        return;
+    }
+    let mut run = store.begin().unwrap();
+    assert_eq!(make_movable(&place, &mut run, &["above/in"]).len(), 1);
+    for (name, listed) in
+        [("above", true), ("above/in", false), ("above/in/deep", false), ("above/in/deep/file", false)]
+    {
+        let copy = path(run.layer().upper().join(name));
+        let mut names = [0_u8; 1024];
+        // SAFETY: a C string, and room for what is written.
+        let length = unsafe { libc::llistxattr(copy.as_ptr(), names.as_mut_ptr().cast(), names.len()) };
+        let names = String::from_utf8_lossy(&names[..usize::try_from(length).unwrap()]).into_owned();
+        assert_eq!(names.contains("posix_acl"), listed, "{name}: {names:?}");
+    }
+}
+
 /// Where something else lies in a directory, or too much of it, it is left as it is, and nothing of it lies in the layer.
 #[test]
 fn what_cannot_be_copied_as_it_is_is_not_made_movable() {
