@@ -256,6 +256,8 @@ mod tests {
             ("*/.claude/*.md", None),
             ("*/.git/*", Some(Persistence)),
             ("*/.git/hooks/*", Some(Persistence)),
+            ("*/site-packages/*.pth", Some(Persistence)),
+            ("*/Site-Packages/*.pth", Some(Persistence)),
             ("./.github/*", None),
             ("./.github/hooks/*", Some(Own)),
             ("./src/*", None),

@@ -377,3 +377,22 @@ pub(super) fn known_directory<'a>(arena: &'a Bump, parts: &[Part<'a>]) -> &'a [u
     }
     out.into_bump_slice()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::are_plain;
+
+    #[test]
+    fn plain_names_are_told_wherever_another_one_stands() {
+        let is_odd = |name: &str| matches!(name, "" | "." | "..");
+        for odd in ["", ".", "..", ".x", "...", "x"] {
+            for before in 0..20 {
+                for after in 0..20 {
+                    let text = ["a".repeat(before), odd.to_owned(), "b".repeat(after)].join("/");
+                    let (text, expected) = (text.as_bytes(), !text.split('/').any(is_odd));
+                    assert_eq!(are_plain(text), expected, "{}", text.escape_ascii());
+                }
+            }
+        }
+    }
+}

@@ -253,6 +253,7 @@ fn set(path: &mut PathBuf, was_told: &mut bool, told: Option<&[u8]>, otherwise: 
 mod tests {
     use super::*;
     use crate::Policy;
+    use std::os::unix::ffi::OsStrExt as _;
 
     fn answer(batch: &mut Batch<'_>, line: &str) -> String {
         let mut out = b"before".to_vec();
@@ -308,6 +309,22 @@ mod tests {
                     assert_eq!(answer(&mut remembering, &line), answer(&mut fresh, &line), "{line}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_directory_that_is_no_text_is_told_by_nobody() {
+        let firewall = Firewall::new(Policy::default());
+        let odd = OsStr::from_bytes(b"/w\xff");
+        let mut batch = Batch::new(&firewall, Setting::frozen(), odd, "/home/u");
+        for (line, start) in [
+            (&b"{\"command\":\"ls\"}"[..], r#"{"v":1,"decision":"allow""#),
+            (b"{\"command\":\"ls\",\"cwd\":\"/w\xff\"}", r#"{"v":1,"error":"not a request: invalid"#),
+        ] {
+            let mut out = Vec::new();
+            batch.answer(line, &mut out);
+            let told = String::from_utf8(out).unwrap();
+            assert!(told.starts_with(start), "{}: {told}", line.escape_ascii());
         }
     }
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
 use shward_sandbox::Exit;
 use shward_sandbox::overlay::{Accept, Change, Room, Run, Store};
 
@@ -341,6 +342,24 @@ fn what_cannot_be_copied_as_it_is_is_not_made_movable() {
                 .iter()
                 .find(|change| !change.path.starts_with("a/b") && !change.path.starts_with("b"));
             assert!(outside.is_none(), "{kind} {top}: {outside:?}");
+        }
+    }
+}
+
+/// What has just been changed is copied in a later tick of the clock, or not: times tell of one change in each, and not of the others in it.
+#[test]
+fn what_may_change_without_a_trace_is_not_copied() {
+    let place = Place::new();
+    let Some(store) = store(&place) else { return };
+    fs::create_dir(place.workspace().join("s")).unwrap();
+    let file = place.workspace().join("s/file");
+    for _ in 0..20 {
+        fs::write(&file, "again").unwrap();
+        let changed = fs::metadata(&file).unwrap();
+        let mut run = store.begin().unwrap();
+        if !make_movable(&place, &mut run, &["s"]).is_empty() {
+            let now = clock_gettime(ClockId::RealtimeCoarse);
+            assert!((changed.ctime(), changed.ctime_nsec()) < (now.tv_sec, now.tv_nsec));
         }
     }
 }
