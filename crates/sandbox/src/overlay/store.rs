@@ -26,6 +26,7 @@ use super::run::{Run, bury};
 use super::seal::Key;
 use super::step::Step;
 use super::tree::Tree;
+use super::turn::Turn;
 use super::undo::{self, Undone};
 use super::{place, spent};
 use rustix::fs::FlockOperation;
@@ -47,7 +48,7 @@ const PATIENCE: usize = 200;
 pub struct Keep {
     /// How many runs.
     pub runs: usize,
-    /// How many bytes of old files together.
+    /// How many bytes of old files together, as much as they take of the disk.
     pub bytes: u64,
     /// How long.
     pub age: Duration,
@@ -89,11 +90,11 @@ pub struct Kept {
 /// The layers and kept runs on one file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
-    root: PathBuf,
-    workspace: PathBuf,
-    key: Key,
+    pub(super) root: PathBuf,
+    pub(super) workspace: PathBuf,
+    pub(super) key: Key,
     /// The device and number of the workspace's directory: another one may be put in its place.
-    identity: (u64, u64),
+    pub(super) identity: (u64, u64),
 }
 
 impl Store {
@@ -194,10 +195,15 @@ impl Store {
     /// # Errors
     /// The store cannot be read. A run that cannot be finished is left where it is.
     pub fn recover(&self) -> Result<Vec<String>, OverlayError> {
+        self.finish(None)
+    }
+
+    /// The same for whoever commits, or for whoever does not.
+    pub(super) fn finish(&self, turn: Option<&Turn>) -> Result<Vec<String>, OverlayError> {
         let mut finished = Vec::new();
         for (state, id, path) in self.entries()? {
             let outcome = match state {
-                State::Live | State::Undo => self.recover_one(state, &id, &path),
+                State::Live | State::Undo => self.recover_one(state, &id, &path, turn),
                 State::New if is_old(&path) && lock(&path).is_some() => {
                     remove(&path).map(|()| false).map_err(|error| OverlayError::io(&path, error))
                 }
@@ -212,7 +218,13 @@ impl Store {
         Ok(finished)
     }
 
-    fn recover_one(&self, state: State, id: &str, path: &Path) -> Result<bool, OverlayError> {
+    fn recover_one(
+        &self,
+        state: State,
+        id: &str,
+        path: &Path,
+        turn: Option<&Turn>,
+    ) -> Result<bool, OverlayError> {
         let Some(lock) = lock(path) else { return Ok(false) };
         let Some(journal) = Journal::read(path, JOURNAL, self.key)? else {
             remove(path).map_err(|error| OverlayError::io(path, error))?;
@@ -222,6 +234,7 @@ impl Store {
         if journal.workspace != self.workspace {
             return Ok(false);
         }
+        let _turn = if turn.is_none() { Some(Turn::wait(&self.root)?) } else { None };
         let layer = Layer { store: self.root.clone(), directory: path.to_owned() };
         let id = id.to_owned();
         let run = self.run(layer, id, lock);
@@ -251,6 +264,14 @@ impl Store {
             }
         }
         Ok(true)
+    }
+
+    /// Waits until nobody commits; nobody does while the value lives.
+    ///
+    /// # Errors
+    /// The store cannot be read, or somebody commits all the time.
+    pub fn turn(&self) -> Result<Turn, OverlayError> {
+        Turn::wait(&self.root)
     }
 
     /// Takes apart what runs have [left](Run::leave). That takes little time, and can be done by anybody at any moment.
@@ -292,6 +313,7 @@ impl Store {
     /// # Errors
     /// There is no such run, or the store cannot be read or written; then nothing was changed.
     pub fn undo(&self, id: &str) -> Result<Undone, OverlayError> {
+        let _turn = Turn::wait(&self.root)?;
         let (run, journal) = self.take(id)?;
         undo::take_back(run, &journal)
     }
@@ -359,8 +381,10 @@ impl Store {
             }
         }
         for (number, (id, bytes, path)) in kept.into_iter().enumerate() {
-            total = total.saturating_add(bytes);
-            if number < keep.runs && total <= keep.bytes && time_of(&id) >= oldest {
+            // One for which there is no room goes alone: else whoever deletes much would take the way back from everything before.
+            let together = total.saturating_add(bytes);
+            if number < keep.runs && together <= keep.bytes && time_of(&id) >= oldest {
+                total = together;
                 continue;
             }
             let Some(_held) = lock_soon(&path) else { continue };
