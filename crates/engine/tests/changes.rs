@@ -427,6 +427,17 @@ fn a_repository_cannot_be_replaced_or_removed() {
         assert_eq!(place.read(".git/config"), config, "{script}");
         assert!(place.git(&["status"]).status.success(), "{script}");
     }
+    // One without a work tree neither, nor made to look like none for as long as it takes to write settings.
+    for script in ["mv bare/HEAD bare/H", "rm -r bare/refs", "rm -r bare/objects; echo x > bare/config"] {
+        let Some(place) = place() else { return };
+        assert!(place.git(&["init", "-q", "--bare", "bare"]).status.success());
+        let outcome = place.run(script);
+        assert!(!refused(&outcome).is_empty(), "{script}: {outcome:?}");
+        assert!(place.git(&["-C", "bare", "rev-parse", "--git-dir"]).status.success(), "{script}");
+    }
+    let Some(place) = place() else { return };
+    assert!(place.git(&["init", "-q", "--bare", "bare"]).status.success());
+    assert!(refused(&place.run("rm -r bare")).is_empty() && !place.workspace.join("bare").exists());
 }
 
 /// Where the user's protected directory is a link, what it leads to is protected.
