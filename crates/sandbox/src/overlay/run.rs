@@ -8,9 +8,7 @@ use super::movable::{Movable, Room};
 use super::parts::{UPPER, WORK};
 use super::remove::remove;
 use super::seal::Key;
-use super::store::Store;
 use super::tree::{Kind, Tree};
-use super::turn::Turn;
 use super::{spent, upper};
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -59,18 +57,6 @@ impl Run {
     #[must_use]
     pub fn is_touched(&self) -> bool {
         fs::read_dir(self.layer.upper()).map_or(true, |mut entries| entries.next().is_some())
-    }
-
-    /// Waits until nobody else commits, and finishes what killed processes have begun in this workspace. What is committed has to be
-    /// [looked at](Self::changes) after this and while the value lives: else another run may have given it another meaning.
-    ///
-    /// # Errors
-    /// The store cannot be read, or somebody else commits all the time.
-    pub fn turn(&self) -> Result<Turn, OverlayError> {
-        let turn = Turn::wait(&self.layer.store)?;
-        let (root, workspace) = (self.layer.store.clone(), self.workspace.clone());
-        Store { root, workspace, key: self.key, identity: self.identity }.finish(Some(&turn))?;
-        Ok(turn)
     }
 
     /// What the command did, and what of it the policy refuses. The command, and everything it started, has to be gone.

@@ -90,11 +90,11 @@ pub struct Kept {
 /// The layers and kept runs on one file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
-    pub(super) root: PathBuf,
-    pub(super) workspace: PathBuf,
-    pub(super) key: Key,
+    root: PathBuf,
+    workspace: PathBuf,
+    key: Key,
     /// The device and number of the workspace's directory: another one may be put in its place.
-    pub(super) identity: (u64, u64),
+    identity: (u64, u64),
 }
 
 impl Store {
@@ -199,7 +199,7 @@ impl Store {
     }
 
     /// The same for whoever commits, or for whoever does not.
-    pub(super) fn finish(&self, turn: Option<&Turn>) -> Result<Vec<String>, OverlayError> {
+    fn finish(&self, turn: Option<&Turn>) -> Result<Vec<String>, OverlayError> {
         let mut finished = Vec::new();
         for (state, id, path) in self.entries()? {
             let outcome = match state {
@@ -411,6 +411,20 @@ impl Store {
             Some((state, id.to_owned(), entry.path()))
         });
         Ok(parsed.collect())
+    }
+}
+
+impl Run {
+    /// Waits until nobody else commits, and finishes what killed processes have begun in this workspace. What is committed has to be
+    /// [looked at](Run::changes) after this and while the value lives: else another run may have given it another meaning.
+    ///
+    /// # Errors
+    /// The store cannot be read, or somebody else commits all the time.
+    pub fn turn(&self) -> Result<Turn, OverlayError> {
+        let turn = Turn::wait(&self.layer.store)?;
+        let (root, workspace) = (self.layer.store.clone(), self.workspace.clone());
+        Store { root, workspace, key: self.key, identity: self.identity }.finish(Some(&turn))?;
+        Ok(turn)
     }
 }
 
