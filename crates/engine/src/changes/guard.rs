@@ -147,7 +147,7 @@ impl CommitPolicy for Guard<'_> {
                 InRepository::Itself if whole || change.kind != Kind::Directory => {
                     Some("is a repository: put in its place, or gone, it would be another one".into())
                 }
-                InRepository::Itself | InRepository::Ordinary => None,
+                InRepository::Itself | InRepository::Sample | InRepository::Ordinary => None,
                 InRepository::Settings { new } => {
                     let before = sight.before(path, MAX_CONFIG);
                     let after = sight.after(path, MAX_CONFIG);
