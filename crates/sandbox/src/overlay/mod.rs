@@ -55,7 +55,7 @@ mod tree;
 mod undo;
 mod upper;
 
-pub use changes::{Accept, Change, ChangeKind, Changes, CommitPolicy, Refused, Sight};
+pub use changes::{Accept, Change, ChangeKind, Changes, CommitPolicy, Content, Meaning, Refused, Sight};
 pub use commit::{Committed, Failed};
 pub use error::OverlayError;
 pub use layer::Layer;
