@@ -5,6 +5,7 @@ use crate::confine::{self, Beyond, First};
 use crate::direct::{Carried, Sandboxed};
 use crate::gate::{Gated, Pinned, Predicted, Programs};
 use crate::git::is_run_by_git;
+use crate::hints::Ran;
 use crate::leash::Inside;
 use crate::limits::DEFAULT_TIMEOUT;
 use crate::machine::own_program;
@@ -16,7 +17,7 @@ use crate::review::{Circumstances, Settled};
 use crate::running::Entry;
 use crate::sessions::Telling;
 use crate::special::{Special, is_guarded, is_store, place_in_project};
-use crate::{ConnectionReport, Error, Firewall, Machine, Request, environment, network};
+use crate::{ConnectionReport, Error, Firewall, Machine, Request, environment, hints, network};
 use bumpalo::Bump;
 use shward_audit::{Digest, Event, Record, StreamHasher};
 use shward_policy::settings::ExecGate;
@@ -156,6 +157,9 @@ impl Firewall {
     ) {
         if ready.reach.is_none() && options.containment.confines() {
             ending.unreached = network::unreached(lived.plan, ending.exit_code == Some(0));
+        }
+        if options.containment.confines() {
+            ending.hints = hints::of(ending, Ran::of(&ready.plan, ready.layer.is_some()));
         }
         match (ready.layer.take(), ready.live.take()) {
             // The disk is as it was, and what came of it can be recorded.
@@ -551,6 +555,7 @@ fn execute(
         output_exceeded: result.output_exceeded,
         disk_exceeded: result.disk_exceeded.map(Into::into),
         out_of_memory: result.out_of_memory,
+        left_running: result.left_running,
         duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
         gate: programs.map(Programs::report),
         connections,

@@ -1,6 +1,6 @@
 //! Taking back what runs have done to a workspace.
 
-use crate::{Error, UndoReport};
+use crate::{Error, UndoReport, git};
 use shward_audit::{Digest, Event, Log, Record};
 use shward_policy::Policy;
 use shward_sandbox::overlay::{self, Keep, Kept, OverlayError, Store, Turn, Undone};
@@ -88,7 +88,7 @@ impl Undoing {
     /// # Errors
     /// There is no such run, or the store cannot be read or written.
     pub fn undo(&self, workspace: &Path, id: &str) -> Result<UndoReport, OverlayError> {
-        self.store(workspace)?.undo(id).map(UndoReport::of)
+        self.store(workspace)?.undo_by_meaning(id, git::meaning).map(UndoReport::of)
     }
 
     /// Takes one run back for somebody. What is about to be done is recorded before, and what came of it after.
@@ -118,7 +118,7 @@ impl Undoing {
             workspace: workspace.into(),
             by: by.to_owned(),
         })))?;
-        let undone = store.undo(&kept.id);
+        let undone = store.undo_by_meaning(&kept.id, git::meaning);
         let event = Event::Undone(ended(begun.seq, &undone));
         let report = undone.map(UndoReport::of)?;
         match log.append(&record(event)) {

@@ -323,3 +323,18 @@ fn what_is_kept_is_no_workspace() {
         assert!(matches!(outcome, Err(Error::OfOurs(_))), "{directory:?} {outcome:?}");
     }
 }
+
+/// Nor is it made to look like none for as long as it takes to write settings.
+#[test]
+fn a_repository_without_a_work_tree_stays_one() {
+    for script in ["mv bare/HEAD bare/H", "rm -r bare/refs", "rm -r bare/objects; echo x > bare/config"] {
+        let Some(place) = place() else { return };
+        assert!(place.git(&["init", "-q", "--bare", "bare"]).status.success());
+        let outcome = place.run(script);
+        assert!(!refused(&outcome).is_empty(), "{script}: {outcome:?}");
+        assert!(place.git(&["-C", "bare", "rev-parse", "--git-dir"]).status.success(), "{script}");
+    }
+    let Some(place) = place() else { return };
+    assert!(place.git(&["init", "-q", "--bare", "bare"]).status.success());
+    assert!(refused(&place.run("rm -r bare")).is_empty() && !place.workspace.join("bare").exists());
+}

@@ -6,7 +6,7 @@
 
 use crate::Request;
 use crate::git::{
-    InRepository, commands, is_harmless, is_of_repository, is_own_strategy, place_in_repository,
+    self, InRepository, commands, is_harmless, is_of_repository, is_own_strategy, place_in_repository,
     within_repository,
 };
 use crate::leash::Inside;
@@ -15,7 +15,7 @@ use crate::special::{
     leads_to_settings, lies_in_started, place_in_project,
 };
 use shward_analysis::{Scope, scope_of};
-use shward_sandbox::overlay::{Change, ChangeKind, CommitPolicy, Kind, Sight};
+use shward_sandbox::overlay::{Change, ChangeKind, CommitPolicy, Content, Kind, Sight};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt as _;
@@ -156,7 +156,7 @@ impl CommitPolicy for Guard<'_> {
                 InRepository::Itself if whole || change.kind != Kind::Directory => {
                     Some("is a repository: put in its place, or gone, it would be another one".into())
                 }
-                InRepository::Itself | InRepository::Ordinary => None,
+                InRepository::Itself | InRepository::Sample | InRepository::Ordinary => None,
                 InRepository::Settings { new } => {
                     let before = sight.before(path, MAX_CONFIG);
                     let after = sight.after(path, MAX_CONFIG);
@@ -190,6 +190,10 @@ impl CommitPolicy for Guard<'_> {
             };
         }
         self.by_name(change).or_else(|| self.by_scope(change))
+    }
+
+    fn meaning(&self, path: &Path, content: Content<'_>) -> Option<Vec<u8>> {
+        git::meaning(path, content)
     }
 }
 

@@ -57,7 +57,7 @@ mod turn;
 mod undo;
 mod upper;
 
-pub use changes::{Accept, Change, ChangeKind, Changes, CommitPolicy, Refused, Sight};
+pub use changes::{Accept, Change, ChangeKind, Changes, CommitPolicy, Content, Meaning, Refused, Sight};
 pub use commit::{Committed, Failed};
 pub use error::OverlayError;
 pub use layer::Layer;

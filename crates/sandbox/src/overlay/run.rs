@@ -1,6 +1,6 @@
 //! One command's layer, from its beginning until it is committed, kept or removed.
 
-use super::changes::{Change, ChangeKind, Changes, CommitPolicy, Sight};
+use super::changes::{Change, ChangeKind, Changes, CommitPolicy, Content, Sight};
 use super::error::OverlayError;
 use super::given_back::give_back;
 use super::layer::Layer;
@@ -185,6 +185,10 @@ impl CommitPolicy for Unseen<'_> {
             return Some("holds what somebody else has changed meanwhile".into());
         }
         self.policy.refuses(change, sight)
+    }
+
+    fn meaning(&self, path: &Path, content: Content<'_>) -> Option<Vec<u8>> {
+        self.policy.meaning(path, content)
     }
 }
 

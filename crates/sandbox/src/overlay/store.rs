@@ -15,6 +15,7 @@
 //! directory whose lock is free has been left behind: if it has a journal it is finished, else it is removed. An undo that was
 //! cut off is finished likewise, and if it has no journal yet everything is kept as it was.
 
+use super::changes::Meaning;
 use super::commit::{carry_out, now};
 use super::error::OverlayError;
 use super::journal::Journal;
@@ -255,7 +256,7 @@ impl Store {
         match Journal::read(path, UNDO, self.key) {
             Ok(Some(undone)) => {
                 carry_out(&undone.units, &store, &workspace);
-                undo::settle(run, &journal, &store, &workspace)?;
+                undo::settle(run, &journal, &undone, &store, &workspace)?;
             }
             Ok(None) => drop(run.keep(journal.bytes)?),
             Err(error) => {
@@ -313,9 +314,18 @@ impl Store {
     /// # Errors
     /// There is no such run, or the store cannot be read or written; then nothing was changed.
     pub fn undo(&self, id: &str) -> Result<Undone, OverlayError> {
+        self.undo_by_meaning(id, |_, _| None)
+    }
+
+    /// The same, where a file also counts as untouched that means what it meant when the run brought it (by
+    /// [`CommitPolicy::meaning`](super::CommitPolicy::meaning)).
+    ///
+    /// # Errors
+    /// As [`undo`](Self::undo).
+    pub fn undo_by_meaning(&self, id: &str, meaning: Meaning) -> Result<Undone, OverlayError> {
         let _turn = Turn::wait(&self.root)?;
         let (run, journal) = self.take(id)?;
-        undo::take_back(run, &journal)
+        undo::take_back(run, &journal, meaning)
     }
 
     /// Takes hold of a kept run, by its name or the beginning of it.
