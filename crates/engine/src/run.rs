@@ -16,7 +16,7 @@ use crate::report::Checked;
 use crate::review::{Circumstances, Settled};
 use crate::running::Entry;
 use crate::sessions::Telling;
-use crate::special::{Special, is_guarded};
+use crate::special::{Special, is_guarded, is_store, place_in_project};
 use crate::{ConnectionReport, Error, Firewall, Machine, Request, environment, hints, network};
 use bumpalo::Bump;
 use shward_audit::{Digest, Event, Record, StreamHasher};
@@ -174,6 +174,8 @@ impl Firewall {
             }
             (None, Some(mut reason)) => {
                 let whole;
+                // What others judged before they saw what this run has made is committed by then, and looked at with it.
+                let _turn = self.undoing().and_then(|undoing| undoing.turn(&request.workspace));
                 (ending.moved_aside, whole) = ready.special.refuse_created(request);
                 if !whole {
                     reason.push_str("; not all of what it created could be looked at");
@@ -283,6 +285,14 @@ impl Firewall {
             });
         }
         let ours = self.ours();
+        let is_ours = |place: &Path| {
+            place.iter().any(is_store)
+                || ours.iter().any(|own| place.starts_with(own))
+                || self.undoing().is_some_and(|undoing| undoing.holds(place))
+        };
+        if confined && is_ours(&request.workspace) {
+            return Err(Error::OfOurs(request.workspace.clone()));
+        }
         // The program may be looked at and started, but not changed.
         let program = own_program().map(Path::to_owned);
         let mut places: Vec<PathBuf> =
@@ -305,7 +315,9 @@ impl Firewall {
             places.extend(special.link_targets());
             special.protected.clear();
         } else {
-            if live.is_some() && confined && is_run_by_git(&request.workspace) {
+            let obeyed =
+                || is_run_by_git(&request.workspace) || place_in_project(request).iter().any(is_guarded);
+            if live.is_some() && confined && obeyed() {
                 return Err(Error::OfGit(request.workspace.clone()));
             }
             if live.is_some() && confined && !special.find_live(request) {

@@ -3,7 +3,7 @@
 use crate::{Error, UndoReport, git};
 use shward_audit::{Digest, Event, Log, Record};
 use shward_policy::Policy;
-use shward_sandbox::overlay::{self, Keep, Kept, OverlayError, Store, Undone};
+use shward_sandbox::overlay::{self, Keep, Kept, OverlayError, Store, Turn, Undone};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -45,6 +45,11 @@ impl Undoing {
         self
     }
 
+    /// Whether a directory lies in the state directory.
+    pub(crate) fn holds(&self, directory: &Path) -> bool {
+        self.state.canonicalize().is_ok_and(|state| directory.starts_with(state))
+    }
+
     /// The directories in which layers may lie, of whatever workspace.
     pub(crate) fn directories(&self) -> Vec<PathBuf> {
         overlay::stores(&self.state)
@@ -63,6 +68,11 @@ impl Undoing {
         let store = Store::for_workspace(&self.state, workspace)?;
         store.recover()?;
         Ok(store)
+    }
+
+    /// Nobody commits to a workspace while the value lives; `None` where nobody can.
+    pub(crate) fn turn(&self, workspace: &Path) -> Option<Turn> {
+        Store::for_workspace(&self.state, workspace).ok()?.turn().ok()
     }
 
     /// The runs of a workspace that can be taken back, the latest first.

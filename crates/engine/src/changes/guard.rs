@@ -12,7 +12,7 @@ use crate::git::{
 use crate::leash::Inside;
 use crate::special::{
     SET_ID, folded, is_guarded, is_read_as_a_way, is_read_by_others, is_respelled, is_store,
-    leads_to_settings, lies_in_started,
+    leads_to_settings, lies_in_started, place_in_project,
 };
 use shward_analysis::{Scope, scope_of};
 use shward_sandbox::overlay::{Change, ChangeKind, CommitPolicy, Content, Kind, Sight};
@@ -37,6 +37,8 @@ pub(crate) struct Guard<'r> {
     inside: Option<PathBuf>,
     /// Where protected names lead.
     led: Inside,
+    /// Where the workspace lies in its project.
+    project: PathBuf,
 }
 
 impl<'r> Guard<'r> {
@@ -45,7 +47,13 @@ impl<'r> Guard<'r> {
         let relative = |path: PathBuf| path.strip_prefix(&request.workspace).map(Path::to_owned).ok();
         let led = Inside::find(request);
         let places = places.into_iter().chain(led.whole(request, is_guarded)).filter_map(relative).collect();
-        Self { request, places, inside: place_in_repository(&request.workspace), led }
+        Self {
+            request,
+            places,
+            inside: place_in_repository(&request.workspace),
+            led,
+            project: place_in_project(request),
+        }
     }
 
     /// Whether a path lies in one of the places or, if it goes as a whole, one of them in it.
@@ -57,17 +65,18 @@ impl<'r> Guard<'r> {
 
     /// Refuses what a name means wherever it lies.
     fn by_name(&self, change: &Change) -> Option<Cow<'static, str>> {
-        let guarded = change.path.iter().find(|part| is_guarded(part));
+        let path = self.project.join(&change.path);
+        let guarded = path.iter().find(|part| is_guarded(part));
         if let Some(name) = guarded {
             return Some(format!("is read by programs that trust what lies in {}", name.display()).into());
         }
-        if is_read_by_others(&change.path) || lies_in_started(&change.path) {
+        if is_read_by_others(&path) || lies_in_started(&path) {
             return Some("is read by programs that do what it says".into());
         }
         if change.kind != Kind::Directory
             && change.what != ChangeKind::Deleted
-            && (is_read_as_a_way(&change.path)
-                || change.kind == Kind::Link && leads_to_settings(self.request, &change.path))
+            && (is_read_as_a_way(&path)
+                || change.kind == Kind::Link && leads_to_settings(self.request, &self.project, &change.path))
         {
             return Some("leads programs to settings that lie elsewhere".into());
         }

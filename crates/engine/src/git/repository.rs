@@ -72,10 +72,14 @@ pub(crate) fn within_repository(change: &Change, sight: &Sight<'_>) -> Option<In
             continue;
         }
         let directory: PathBuf = parts.get(..at)?.iter().collect();
+        let was_one = looks_like_one(|name| sight.existed(&directory.join(name)));
         if !looks_like_one(|name| sight.exists(&directory.join(name))) {
+            // Its settings would be nobody's until somebody brings back what is gone, with git or by taking a run back.
+            if was_one && makes && at + 1 == parts.len() && change.what == ChangeKind::Deleted {
+                found = Some(InRepository::Itself);
+            }
             continue;
         }
-        let was_one = looks_like_one(|name| sight.existed(&directory.join(name)));
         if means {
             // What is nothing to this repository may be something by its name.
             let inner = classify(parts.get(at..)?, change, !was_one);

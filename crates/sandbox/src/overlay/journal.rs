@@ -253,6 +253,7 @@ impl<'b> Reader<'b> {
             whiteout: false,
             inode: self.number()?,
             size: self.number()?,
+            room: 0,
             mode: u32::try_from(self.number()?).ok()?,
             changed: (self.number()?.cast_signed(), self.number()?),
         })
@@ -269,6 +270,7 @@ mod tests {
             whiteout: false,
             inode: 7,
             size: 1 << 40,
+            room: 0,
             mode: 0o755,
             changed: (-5, 999_999_999),
         };

@@ -53,6 +53,12 @@ impl Run {
         Ok(self.movable.tops.iter().map(|top| self.workspace.join(top)).collect())
     }
 
+    /// Whether there is anything in the layer. It costs next to nothing to ask.
+    #[must_use]
+    pub fn is_touched(&self) -> bool {
+        fs::read_dir(self.layer.upper()).map_or(true, |mut entries| entries.next().is_some())
+    }
+
     /// What the command did, and what of it the policy refuses. The command, and everything it started, has to be gone.
     ///
     /// # Errors

@@ -318,8 +318,15 @@ mod tests {
     /// Whoever writes to a file again may leave all but one of these as it was.
     #[test]
     fn each_of_them_tells_that_a_file_was_touched() {
-        let brought =
-            Meta { kind: Kind::File, whiteout: false, inode: 7, size: 3, mode: 0o644, changed: (9, 1) };
+        let brought = Meta {
+            kind: Kind::File,
+            whiteout: false,
+            inode: 7,
+            size: 3,
+            room: 0,
+            mode: 0o644,
+            changed: (9, 1),
+        };
         assert!(is_same(&brought, &brought));
         for found in [
             Meta { kind: Kind::Link, ..brought },

@@ -211,7 +211,7 @@ impl Reader<'_> {
         };
         let Some(gone) = self.judged(gone, None) else { return Ok(()) };
         self.changes.accepted.push(gone);
-        self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.size);
+        self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.room);
         if before.kind == Kind::Directory {
             self.gone_with(&path)?;
         }
@@ -236,7 +236,7 @@ impl Reader<'_> {
             for name in names {
                 let path = directory.join(name);
                 let Ok(Some(before)) = Self::look(self.workspace, &path) else { continue };
-                self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.size);
+                self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.room);
                 let replaced =
                     self.store.look(&Self::upper(&path)).ok().flatten().is_some_and(|after| !after.whiteout);
                 if !replaced {
@@ -279,7 +279,7 @@ impl Reader<'_> {
         let step = match before {
             None => Step::In { inside, path },
             Some(before) => {
-                self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.size);
+                self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.room);
                 if before.kind == Kind::Directory {
                     self.gone_with(&path)?;
                 }
