@@ -36,9 +36,9 @@ const GUARDED: [&str; 24] = [
     ".windsurf",
 ];
 
-/// Files that a shell, git, a terminal, an interpreter, a debugger or a manager of hooks or tools reads when somebody next starts it
+/// Files that a shell, git, a terminal, an agent, an interpreter, a debugger or a manager of hooks or tools reads when somebody next starts it
 /// there. To write them is a project's ordinary work, which a verdict lets be: it is the commit of a run that nobody has looked at before.
-const READ_BY_OTHERS: [&str; 56] = [
+const READ_BY_OTHERS: [&str; 57] = [
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
@@ -89,6 +89,7 @@ const READ_BY_OTHERS: [&str; 56] = [
     ".zshenv",
     ".zshrc",
     "captainhook.json",
+    "firebender.json",
     "grumphp.yml",
     "hk.pkl",
     "husky.config.js",
