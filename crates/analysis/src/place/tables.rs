@@ -355,7 +355,7 @@ pub(super) const FAMILIES: &[Row] = &[
     // What editors keep of one while it is changed, and of what it was before: Vim, Emacs.
     (".env~*", Secret),
     ("..env.*", Secret),
-    ("#.env*", Secret),
+    ("#.env*#", Secret),
     ("id_rsa*", Secret),
     ("id_dsa*", Secret),
     ("id_ecdsa*", Secret),
