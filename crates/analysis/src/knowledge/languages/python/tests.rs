@@ -1,6 +1,8 @@
 //! The tables are searched by halving: they must be sorted.
 
+use super::value::{Val, any_of, join};
 use super::{builtins, modules, os, packages, repeats};
+use crate::value::{Origins, Value};
 use crate::{Frozen, Request, Source, analyze};
 use bumpalo::Bump;
 use shward_syntax::Dialect;
@@ -218,4 +220,20 @@ fn what_is_in_many_containers_is_not_looked_at_again_and_again() {
     }
     let unread = plan(&format!("import u\nx = 1\n{}u.f(x)", "x = [x, x, x, x, x]\n".repeat(9)), false);
     assert!(unread.contains("Code"), "{unread}");
+}
+
+/// What is too much to be told apart has something that stands for it, and what acts is never lost among the rest.
+#[test]
+fn what_there_is_no_room_for_has_something_that_stands_for_it() {
+    let arena = Bump::new();
+    let text =
+        |n: usize| Val::Text(Value::text(arena.alloc_slice_copy(n.to_string().as_bytes()), Origins::NONE));
+    let many = any_of(&arena, (0..40).map(text)).unwrap();
+    assert!(!many.acts() && many.alternatives().len() < 20);
+    assert!(join(&arena, many, Val::Local(3)).acts());
+    let counted = join(&arena, many, Val::Number(3));
+    assert!(counted.alternatives().iter().any(|one| matches!(one, Val::Count)));
+    // One more text is among them already, so that nothing is made.
+    let (Val::OneOf(more), Val::OneOf(all)) = (join(&arena, many, text(41)), many) else { panic!() };
+    assert!(std::ptr::eq(more, all));
 }
