@@ -1,6 +1,7 @@
 //! Names that a search finds: each is or lies below a known place, but which they are is not known.
 
-use super::hidden::{bare, chosen, finds_any};
+use super::hidden::{bare, chosen, finds_any, follows_links};
+use super::picked;
 use super::run::{Run, certainty};
 use super::tables;
 use super::values;
@@ -31,6 +32,8 @@ pub(crate) struct Root<'a> {
     pub(super) led: bool,
     /// Any hidden directory may be found.
     pub(super) hidden: bool,
+    /// A secret that is looked for by its name, among what another root means.
+    pub(super) picked: bool,
     pub(super) span: Span,
 }
 
@@ -64,6 +67,7 @@ impl<'a> Root<'a> {
             sought: None,
             led: false,
             hidden: false,
+            picked: false,
             span,
         }
     }
@@ -189,7 +193,7 @@ fn protected(run: &Run<'_, '_>, place: &Target<'_>, name: &[u8]) -> Option<Scope
 }
 
 /// Options whose value says which names are meant.
-const CHOOSING: [&[u8]; 4] = [b"-g", b"--glob", b"--iglob", b"--include"];
+pub(super) const CHOOSING: [&[u8]; 4] = [b"-g", b"--glob", b"--iglob", b"--include"];
 
 /// What a program looks for by name, if that is protected. What reads is given the text to look for as well: of it the names that belong
 /// to options count. What is left out is not looked for.
@@ -447,15 +451,6 @@ pub(super) fn word<'a>(run: &mut Run<'_, 'a>) -> Option<(usize, Vec<Root<'a>>)> 
     (!everywhere).then_some((at, roots))
 }
 
-/// Whether a search goes where links lead, or may: what it finds may lie anywhere.
-fn follows_links(words: &[Field<'_>]) -> bool {
-    words.iter().skip(1).filter_map(Field::known).any(|word| match word {
-        b"-follow" | b"--follow" | b"--dereference-recursive" | b"--dereference" => true,
-        [b'-', letters @ ..] => !letters.starts_with(b"-") && letters.iter().any(|byte| b"LR".contains(byte)),
-        _ => false,
-    })
-}
-
 /// Whether the names that a program prints begin with the places that it is given, which stand there letter by letter.
 fn leads(words: &[Field<'_>]) -> bool {
     let Some((name, words)) = words.split_first() else { return false };
@@ -487,23 +482,25 @@ pub(super) fn standing<'a>(
     let mut output = Stream::unknown(Origins::NONE, run.call.span);
     with(run, roots, &mut |run| {
         let here = run.session.cwd();
-        let mut all: Vec<Field<'a>> = Vec::with_capacity(roots.len());
-        for root in roots {
-            let mut name = Field { span: word.span, ..root.field(run.arena()) };
-            if here.is_none_or(|here| here == root.target.path) && !root.led {
-                // It may be told without a directory before it, and look like an option.
-                name.value.origins = name.value.origins | Origins::FOUND;
+        for roots in picked::apart(roots, |root| root.picked) {
+            let mut all: Vec<Field<'a>> = Vec::with_capacity(roots.len());
+            for root in &roots {
+                let mut name = Field { span: word.span, ..root.field(run.arena()) };
+                if here.is_none_or(|here| here == root.target.path) && !root.led {
+                    // It may be told without a directory before it, and look like an option.
+                    name.value.origins = name.value.origins | Origins::FOUND;
+                }
+                all.push(name);
             }
-            all.push(name);
-        }
-        // One at a time, unless the word stands for several.
-        for some in all.chunks(if word.many { all.len().max(1) } else { 1 }) {
-            let mut words = BumpVec::with_capacity_in(argv.len() + some.len(), run.arena());
-            words.extend_from_slice_copy(before);
-            words.extend(some.iter().map(|name| Field { many: word.many, ..*name }));
-            words.extend_from_slice_copy(after);
-            run.call.argv = words.into_bump_slice();
-            output.origins = output.origins | inner(run).origins;
+            // One at a time, unless the word stands for several.
+            for some in all.chunks(if word.many { all.len().max(1) } else { 1 }) {
+                let mut words = BumpVec::with_capacity_in(argv.len() + some.len(), run.arena());
+                words.extend_from_slice_copy(before);
+                words.extend(some.iter().map(|name| Field { many: word.many, ..*name }));
+                words.extend_from_slice_copy(after);
+                run.call.argv = words.into_bump_slice();
+                output.origins = output.origins | inner(run).origins;
+            }
         }
         run.call.argv = argv;
     });
@@ -579,7 +576,9 @@ fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Span) -> (Vec<
         let led = here != Some(target.path) || leads(words) || !lists && hands_on(words);
         let whole = lists && (target.tree || filtered) && !chosen(run, invocation);
         let hidden = whole && finds_any(words);
-        let root = Root { target, pattern: None, within: None, itself, filtered, sought, led, hidden, span };
+        let picked = lists && target.scope >= Scope::Secret;
+        let root =
+            Root { target, pattern: None, within: None, itself, filtered, sought, led, hidden, picked, span };
         if let Some(other) = roots.iter_mut().find(|r| r.target == root.target) {
             other.led &= led;
         } else {
@@ -589,6 +588,11 @@ fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Span) -> (Vec<
             }
             roots.push(root);
         }
+    }
+    let places = roots.iter().map(|root| root.target.path).collect::<Vec<_>>();
+    for root in roots.iter_mut().filter(|root| root.picked) {
+        run.session.works(places.len() / 4);
+        root.picked = picked::lies_below(root.target.path, &places);
     }
     (roots, elsewhere)
 }

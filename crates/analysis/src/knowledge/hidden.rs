@@ -101,3 +101,12 @@ pub(super) fn bare(expression: &[u8]) -> &[u8] {
     let begun = begun.strip_prefix(b".*").unwrap_or(begun);
     begun.strip_suffix(b"$").unwrap_or(begun)
 }
+
+/// Whether a search goes where links lead, or may: what it finds may lie anywhere.
+pub(super) fn follows_links(words: &[Field<'_>]) -> bool {
+    words.iter().skip(1).filter_map(Field::known).any(|word| match word {
+        b"-follow" | b"--follow" | b"--dereference-recursive" | b"--dereference" => true,
+        [b'-', letters @ ..] => !letters.starts_with(b"-") && letters.iter().any(|byte| b"LR".contains(byte)),
+        _ => false,
+    })
+}
