@@ -74,6 +74,35 @@ const HIDDEN: &[Row] = &[
     allow("find . -regex '.*\\.json' | xargs sed -i s/a/b/", 2),
 ];
 
+/// What hands on some of the names that a search prints looks for the secrets that it spells.
+const CHOSEN: &[Row] = &[
+    deny("find . -type f | grep '\\.env$' | xargs cat", 3, "secret-read"),
+    deny("find ~ | grep -E '\\.(npmrc|pem)$' | while read -r f; do cat \"$f\"; done", 3, "secret-read"),
+    deny("for f in $(find / -type f | grep 'id_rsa$'); do cat \"$f\"; done", 3, "secret-read"),
+    deny("find . ! \\( -name '*.md' -o -name x \\) | grep -F .env | xargs cat", 3, "secret-read"),
+    deny("find . \\( -name a -o -name b \\) -prune -o -print | grep '\\.env' | xargs cat", 3, "secret-read"),
+    allow("find . -type f | grep '\\.env$' | xargs ls -l", 1),
+    allow("find . -type f | grep '\\.env$'", 1),
+    ask("find . -type f | grep '\\.env$' | xargs rm", 3, "secret-changed"),
+    // In the workspace these are ordinary files, and so are those of which a word says nothing.
+    allow("find . | grep -E '\\.(npmrc|pem)$' | xargs cat", 1),
+    allow("git ls-files | grep env | xargs cat", 1),
+    allow("git ls-files | grep kubeconfig | xargs cat", 1),
+    deny("git ls-files | grep -E '(^|/)kubeconfig$' | xargs cat", 3, "secret-read"),
+    allow("git ls-files | grep '\\.env\\.example$' | xargs cat", 1),
+    // The search, or the next program, does not hand them on.
+    allow("find . -name '*.ts' | grep '\\.env' | xargs cat", 1),
+    allow("find . -not -name '.env*' | grep '\\.env' | xargs cat", 1),
+    allow("rg --files -g '*.ts' | grep '\\.env' | xargs cat", 1),
+    allow("rg --files -g '!.env*' --hidden | grep '\\.env' | xargs cat", 1),
+    allow("find . -type f | grep -v '\\.env$' | xargs cat", 1),
+    // Whichever of the names comes last is written.
+    deny("cp y $(find ~ -type f | grep '\\.env$')", 4, "own-changed"),
+    deny("unzip a.zip -d $(find .vscode -regex '.*\\(\\.env\\|id_rsa\\)')", 3, "persistence-written"),
+    // What has been shown only is nothing that a later search finds.
+    allow("git ls-files | grep '\\.env'; for f in $(git ls-files '*.ts'); do cat \"$f\"; done", 1),
+];
+
 const GIT: &[Row] = &[
     // A directory that the command has made a repository is configured by it.
     contain("echo 'ref: refs/heads/m' > b/HEAD; git --git-dir=b status", 2, "unread-code"),
@@ -114,6 +143,11 @@ fn what_is_found_is_judged_by_where_it_was_found() {
 #[test]
 fn what_is_found_may_be_hidden() {
     judge(HIDDEN);
+}
+
+#[test]
+fn what_is_chosen_among_what_was_found_is_looked_for() {
+    judge(CHOSEN);
 }
 
 #[test]
