@@ -83,7 +83,7 @@ const CHOSEN: &[Row] = &[
     deny("find . \\( -name a -o -name b \\) -prune -o -print | grep '\\.env' | xargs cat", 3, "secret-read"),
     allow("find . -type f | grep '\\.env$' | xargs ls -l", 1),
     allow("find . -type f | grep '\\.env$'", 1),
-    ask("find . -type f | grep '\\.env$' | xargs rm", 3, "secret-changed"),
+    ask("find . -type f | grep '\\.env$' | xargs sed -i s/a/b/", 3, "secret-changed"),
     // In the workspace these are ordinary files, and so are those of which a word says nothing.
     allow("find . | grep -E '\\.(npmrc|pem)$' | xargs cat", 1),
     allow("git ls-files | grep env | xargs cat", 1),
