@@ -18,6 +18,13 @@ const LONGEST: usize = 300;
 /// Most ways in which one alternative is spelled.
 const MOST_WAYS: usize = 16;
 
+/// What may be done for each byte, and at least.
+const WORK: usize = 64;
+const LEAST_WORK: usize = 4096;
+
+/// Longest set of bytes: looking for the end of each class in it takes the square of its length.
+const LONGEST_SET: usize = 256;
+
 /// Deepest nesting of groups.
 const DEEPEST: u8 = 24;
 
@@ -34,8 +41,9 @@ pub(super) fn names(expression: &[u8], syntax: Syntax, any_case: bool) -> Vec<Ve
                 vec![way]
             }
             _ => {
+                let left = line.len().saturating_mul(WORK).saturating_add(LEAST_WORK);
                 let mut reader =
-                    Reader { rest: line, extended: syntax != Syntax::Basic, syntax, depth: 0, folds };
+                    Reader { rest: line, extended: syntax != Syntax::Basic, syntax, depth: 0, folds, left };
                 let ways = reader.alternatives().filter(|_| reader.rest.is_empty());
                 folds = reader.folds;
                 ways.unwrap_or_default()
@@ -137,6 +145,8 @@ struct Reader<'p> {
     extended: bool,
     depth: u8,
     folds: bool,
+    /// How many bytes may still be put to the ways in which it is spelled.
+    left: usize,
 }
 
 impl<'p> Reader<'p> {
@@ -194,7 +204,7 @@ impl<'p> Reader<'p> {
             }
             self.rest = rest;
             let atom = self.atom(token)?;
-            self.repeated(&mut ways, atom);
+            self.repeated(&mut ways, atom)?;
         }
         Some(ways)
     }
@@ -255,7 +265,7 @@ impl<'p> Reader<'p> {
 
     /// One of some bytes: which, if there is but one, or a letter in both sizes.
     fn set(&mut self) -> Option<u8> {
-        let length = crate::bracket::inside(self.rest)?;
+        let length = crate::bracket::inside(self.rest.get(..LONGEST_SET.min(self.rest.len()))?)?;
         let (inside, rest) = self.rest.split_at_checked(length)?;
         self.rest = rest.get(1..)?;
         Some(match inside {
@@ -314,7 +324,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Adds a part as often as it is said to come.
-    fn repeated(&mut self, ways: &mut Vec<Way>, atom: Atom) {
+    fn repeated(&mut self, ways: &mut Vec<Way>, atom: Atom) -> Option<()> {
         let mut maybe = false;
         let mut many = false;
         let mut once = true;
@@ -341,10 +351,15 @@ impl<'p> Reader<'p> {
                 _ => break,
             };
         }
+        let bytes = match &atom {
+            Atom::Group(group) => group.iter().map(|way| way.text.len() + 2).sum(),
+            _ => 2,
+        };
+        self.left = self.left.checked_sub(bytes.checked_mul(ways.len())?)?;
         let push = |ways: &mut Vec<Way>, byte| ways.iter_mut().for_each(|way| way.push(byte));
         match atom {
-            Atom::Nothing => return,
-            Atom::Begin => ways.iter_mut().for_each(Way::begin),
+            Atom::Nothing => return Some(()),
+            Atom::Begin => begin(ways),
             // Any text: what ends in a slash is among it.
             Atom::Any if many || counted => many = true,
             _ if !once => {}
@@ -355,6 +370,7 @@ impl<'p> Reader<'p> {
                 false => push(ways, b'.'),
             },
             Atom::Byte(SOME) if maybe => push(ways, MANY),
+            Atom::Byte(b'/') if !maybe => begin(ways),
             Atom::Byte(byte) if !maybe => push(ways, byte),
             Atom::Byte(byte) => {
                 let mut way = Way::default();
@@ -371,7 +387,14 @@ impl<'p> Reader<'p> {
         if many {
             push(ways, MANY);
         }
+        Some(())
     }
+}
+
+/// Whatever was told, a name begins here.
+fn begin(ways: &mut Vec<Way>) {
+    ways.truncate(1);
+    ways.iter_mut().for_each(Way::begin);
 }
 
 /// What a group is that begins with `(?`.
@@ -499,5 +522,9 @@ mod tests {
         assert_eq!(told(&(".".repeat(100_000) + r"\.env"), Syntax::Extended), Vec::<String>::new());
         assert_eq!(told(&(r"(\.env?".repeat(20) + &")".repeat(20)), Syntax::Extended).len(), 0);
         assert_eq!(told(&("x?".repeat(50_000) + r"\.env"), Syntax::Extended), Vec::<String>::new());
+        let alternatives = format!("({}b)", (0..20_000).map(|i| format!("a{i}|")).collect::<String>());
+        assert_eq!(told(&(alternatives.clone() + r"/\.env$"), Syntax::Extended), [".env"]);
+        assert_eq!(told(&(alternatives + &"x".repeat(100_000)), Syntax::Extended), Vec::<String>::new());
+        assert_eq!(told(&"[[:".repeat(100_000), Syntax::Extended), Vec::<String>::new());
     }
 }

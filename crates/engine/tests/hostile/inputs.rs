@@ -411,6 +411,10 @@ pub(crate) const FAMILIES: &[Family] = &[
     ("sets in an expression for names", |n| {
         format!("find . | grep '{}' | xargs cat", flood("[[:alpha:][", n))
     }),
+    ("alternatives in an expression for names", |n| {
+        let all = numbered(n / 2, |i| format!("a{i}|"));
+        format!("find . | grep -E '({all}b){}' | xargs cat", flood("x", n / 2))
+    }),
     ("expressions of find", |n| {
         format!("find .{} -exec cat {{}} +", flood(" -o -regex '.*/\\(\\.env\\|id_rsa\\)'", n))
     }),
