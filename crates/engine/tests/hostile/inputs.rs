@@ -458,6 +458,9 @@ pub(crate) const FAMILIES: &[Family] = &[
         let pairs = numbered(n / 2, |i| format!("\"k{i}\": {i}, "));
         format!("python3 -c 'x = {{{pairs}}}\n{}'", numbered(n / 2, |i| format!("y = x[\"k{i}\"]\n")))
     }),
+    ("python lists that are joined", |n| {
+        format!("python3 -c 'x = []\n{}'", numbered(n, |i| format!("x = x + [{i}]\n")))
+    }),
     ("python lists that double", |n| python("x = []\n", "x += x\n", n)),
     ("python directories", |n| python("import os\n", "os.chdir(\"a\")\n", n)),
     ("python files", |n| {

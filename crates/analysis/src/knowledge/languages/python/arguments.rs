@@ -35,6 +35,13 @@ impl<'a> Arguments<'a> {
 }
 
 impl<'a> Reader<'_, '_, 'a> {
+    /// Takes arguments back that nobody asks for any more: their lists serve the next call.
+    pub(super) fn done_with(&mut self, mut arguments: Arguments<'a>) {
+        arguments.positional.clear();
+        arguments.named.clear();
+        self.spare.arguments.push(arguments);
+    }
+
     /// No arguments that are known.
     pub(super) fn no_arguments(&self, open: bool) -> Arguments<'a> {
         let arena = self.report.arena;
@@ -48,7 +55,10 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// The arguments of a call; stands at the parenthesis. `shown`: nobody will ask what the text of an f-string is.
     pub(super) fn arguments(&mut self, close: u32, clause: u32, shown: bool) -> Option<Arguments<'a>> {
-        let mut arguments = self.no_arguments(false);
+        let mut arguments = match self.spare.arguments.pop() {
+            Some(spare) => Arguments { open: false, shifted: false, ..spare },
+            None => self.no_arguments(false),
+        };
         let start = self.at;
         let done = self.deeper(|reader| {
             if clause != 0 {

@@ -5,12 +5,16 @@ use super::repeats::Common;
 use super::value::{Items, Object, Order, Union, Val, any_of, covers, join, many};
 use super::{Pass, Reader, WIDENING};
 use bumpalo::collections::Vec as BumpVec;
+use std::borrow::Cow;
 
 /// Most containers that are added to.
 const MAX_GROWING: usize = 256;
 
 /// Most containers that `+=` has made of others.
 const MAX_GROWN: usize = 256;
+
+/// Most things that two containers are joined to.
+const MAX_JOINED: usize = 256;
 
 /// Most things that a repetition is written out to.
 const MAX_REPEATED: usize = 64;
@@ -375,26 +379,26 @@ impl<'a> Reader<'_, '_, 'a> {
     /// `a + b`, of which one at least is a container.
     pub(super) fn concatenated(&mut self, a: &Val<'a>, b: &Val<'a>) -> Val<'a> {
         let arena = self.report.arena;
-        let mut vals = BumpVec::new_in(arena);
+        let any = |one, other| &*arena.alloc_slice_copy(&[one, other]);
         let (Val::Many(x), Val::Many(y)) = (a, b) else {
             // What the other is made of is not known.
             return match (a, b) {
                 (Val::Many(x), _) => {
-                    vals.extend_from_slice_copy(x.vals);
                     let sure = self.first_of(x).0.len();
+                    if !self.copies(x.vals.len()) {
+                        return self.arranged(false, any(self.elements(a), self.elements(b)), Order::Sure(0));
+                    }
+                    let mut vals = BumpVec::with_capacity_in(x.vals.len() + 1, arena);
+                    vals.extend_from_slice_copy(x.vals);
                     vals.push(self.elements(b));
                     self.arranged(false, vals.into_bump_slice(), Order::Sure(sure))
                 }
-                _ => {
-                    let (x, y) = (self.elements(a), self.elements(b));
-                    vals.extend([x, y]);
-                    self.arranged(false, vals.into_bump_slice(), Order::Sure(0))
-                }
+                _ => self.arranged(false, any(self.elements(a), self.elements(b)), Order::Sure(0)),
             };
         };
-        if x.vals.len() + y.vals.len() > 256 {
-            vals.extend([self.elements(a), self.elements(b)]);
-            return self.arranged(false, vals.into_bump_slice(), Order::Sure(0));
+        let length = x.vals.len() + y.vals.len();
+        if length > MAX_JOINED || !self.copies(length) {
+            return self.arranged(false, any(self.elements(a), self.elements(b)), Order::Sure(0));
         }
         let order = match (self.all_of(x), self.first_of(y)) {
             (Some(_), (_, false)) => Order::Exact,
@@ -402,7 +406,7 @@ impl<'a> Reader<'_, '_, 'a> {
             (None, _) => Order::Sure(self.first_of(x).0.len()),
         };
         // With room for what else may be in them, so that it is made once.
-        vals.reserve_exact(x.vals.len() + y.vals.len() + 2);
+        let mut vals = BumpVec::with_capacity_in(length + 2, arena);
         vals.extend_from_slice_copy(x.vals);
         vals.extend_from_slice_copy(y.vals);
         // What was put into either by other means is kept too.
@@ -431,16 +435,14 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// `val[from:to:step]` of a container.
-    pub(super) fn slice_of(&mut self, items: &Items<'a>, slice: [Option<i64>; 3]) -> Val<'a> {
+    pub(super) fn slice_of(&mut self, items: &'a Items<'a>, slice: [Option<i64>; 3]) -> Val<'a> {
         let arena = self.report.arena;
-        let whole = Val::Many(arena.alloc(items.clone()));
+        let whole = Val::Many(items);
         let (sure, more) = self.first_of(items);
         if !items.pairs && !more {
             return match super::strings::cut(sure, slice) {
-                Some(part) => {
-                    let vals = arena.alloc_slice_copy(&part);
-                    self.arranged(false, vals, Order::Exact)
-                }
+                Some(Cow::Borrowed(part)) => self.arranged(false, part, Order::Exact),
+                Some(Cow::Owned(part)) => self.arranged(false, arena.alloc_slice_copy(&part), Order::Exact),
                 None => self.any_of_these(&whole),
             };
         }

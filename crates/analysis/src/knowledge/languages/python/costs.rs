@@ -91,6 +91,11 @@ impl<'a> Reader<'_, '_, 'a> {
         self.joined.get() <= self.join
     }
 
+    /// The same of a container into which so many things are copied, where it is more than a few.
+    pub(super) fn copies(&self, things: usize) -> bool {
+        self.comes_to(if things > QUICK { things * size_of::<Val<'_>>() } else { 0 })
+    }
+
     /// The same of a path, which may be one of many that one expression comes to.
     pub(super) fn puts_together(&self, path: &Value<'a>) {
         let weight = weight(path);

@@ -45,6 +45,7 @@ impl<'a> Reader<'_, '_, 'a> {
             for val in arguments.all() {
                 self.escape(val);
             }
+            self.done_with(arguments);
         }
         self.expect(Token::Colon)?;
         let number = self.define(at, &[]);

@@ -14,6 +14,19 @@ impl<'a> Reader<'_, '_, 'a> {
         matches!(self.peek(), Token::Operator(b'*' | b'D'))
     }
 
+    /// Where things are gathered until it is known how many there are.
+    pub(super) fn gathering(&mut self) -> BumpVec<'a, Val<'a>> {
+        self.spare.vals.pop().unwrap_or_else(|| BumpVec::with_capacity_in(ROOM, self.report.arena))
+    }
+
+    /// All that were gathered.
+    pub(super) fn gathered(&mut self, mut vals: BumpVec<'a, Val<'a>>) -> &'a [Val<'a>] {
+        let all = self.report.arena.alloc_slice_copy(&vals);
+        vals.clear();
+        self.spare.vals.push(vals);
+        all
+    }
+
     /// A value goes into a list after others; with a star, what it holds does.
     pub(super) fn arrange(
         &mut self,
@@ -44,7 +57,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// `[a, *b]`
     pub(super) fn list(&mut self, start: usize, close: u32) -> Option<Val<'a>> {
         self.at += 1;
-        let mut vals = BumpVec::with_capacity_in(ROOM, self.report.arena);
+        let mut vals = self.gathering();
         let mut order = Order::Exact;
         while self.at < close as usize {
             let spread = self.is_star();
@@ -54,13 +67,14 @@ impl<'a> Reader<'_, '_, 'a> {
                 break;
             }
         }
-        Some(self.ordered(start, vals.into_bump_slice(), order))
+        let vals = self.gathered(vals);
+        Some(self.ordered(start, vals, order))
     }
 
     /// A dictionary or a set.
     pub(super) fn display(&mut self, start: usize, close: u32) -> Option<Val<'a>> {
         self.at += 1;
-        let mut vals = BumpVec::with_capacity_in(ROOM, self.report.arena);
+        let mut vals = self.gathering();
         let mut pairs = true;
         let mut set = false;
         while self.at < close as usize {
@@ -88,7 +102,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 break;
             }
         }
-        let vals = vals.into_bump_slice();
+        let vals = self.gathered(vals);
         Some(if pairs && !set { self.container(start, true, vals) } else { self.bag(start, vals) })
     }
 }

@@ -260,7 +260,7 @@ impl<'a> Reader<'_, '_, 'a> {
             return *name;
         }
         let from = parts.iter().rposition(|p| p.known_prefix().starts_with(b"/")).unwrap_or(0);
-        let mut joined: BumpVec<'a, Value<'a>> = BumpVec::new_in(self.report.arena);
+        let mut joined: Vec<Value<'a>> = Vec::with_capacity(2 * parts.len());
         for (index, part) in parts.iter().skip(from).enumerate() {
             if part.pieces().is_empty() && index > 0 {
                 continue;

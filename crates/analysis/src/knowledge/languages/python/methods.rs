@@ -164,12 +164,12 @@ impl<'a> Reader<'_, '_, 'a> {
     /// `val.name(arguments)`
     pub(super) fn method(&mut self, val: &Val<'a>, sym: Sym, arguments: &Arguments<'a>) -> Val<'a> {
         let name = self.name(sym);
-        let Val::OneOf(vals) = val else { return self.method_of(val, sym, name, arguments) };
+        let Val::OneOf(choice) = val else { return self.method_of(val, sym, name, arguments) };
         let mut result = Union::new(self.report.arena);
-        for each in vals.iter() {
+        for each in choice.iter() {
             result.add(self.method_of(each, sym, name, arguments));
         }
-        result.get().unwrap_or(Val::Data)
+        result.get_or(choice).unwrap_or(Val::Data)
     }
 
     fn method_of(&mut self, val: &Val<'a>, sym: Sym, name: &'a [u8], arguments: &Arguments<'a>) -> Val<'a> {

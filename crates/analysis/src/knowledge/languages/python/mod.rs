@@ -26,6 +26,7 @@ mod folds;
 mod imports;
 mod index;
 mod keywords;
+mod literals;
 mod lost;
 mod members;
 mod methods;
@@ -118,6 +119,14 @@ enum Exposed {
     Everything,
 }
 
+/// Lists that served and are empty again: each serves the next expression of its kind, as nothing goes from the arena.
+#[derive(Default)]
+struct Spare<'a> {
+    arguments: Vec<arguments::Arguments<'a>>,
+    parts: Vec<literals::Parts<'a>>,
+    vals: Vec<bumpalo::collections::Vec<'a, Val<'a>>>,
+}
+
 /// A reader at work.
 struct Reader<'r, 's, 'a> {
     tokens: &'a [Token<'a>],
@@ -203,6 +212,7 @@ struct Reader<'r, 's, 'a> {
     /// Things in others that were looked at, and how many may be.
     walked: Cell<usize>,
     walk: usize,
+    spare: Spare<'a>,
     /// The arguments after the program.
     arguments: &'a [Field<'a>],
     /// The program takes them as they are, and changes none.
@@ -272,9 +282,9 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
     let mut symbols = Symbols::default();
     let tokens = (text.len() <= MAX_TEXT).then(|| tokens::tokens(report.arena, text, &mut symbols)).flatten();
     let Some(tokens) = tokens else { return report.unseen_code("python", report.text.origins) };
-    let keeps_arguments = keeps_arguments(&tokens, &symbols);
+    let keeps_arguments = keeps_arguments(tokens, &symbols);
     let mut reader = Reader {
-        tokens: tokens.into_bump_slice(),
+        tokens,
         symbols,
         report,
         at: 0,
@@ -321,6 +331,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         join: costs::most_text(text),
         walked: Cell::new(0),
         walk: 0,
+        spare: Spare::default(),
         arguments,
         keeps_arguments,
     };
@@ -455,7 +466,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if self.programs >= MAX_PROGRAMS || text.len() > MAX_TEXT {
             return None;
         }
-        let tokens = tokens::tokens(self.report.arena, text, &mut self.symbols)?.into_bump_slice();
+        let tokens = tokens::tokens(self.report.arena, text, &mut self.symbols)?;
         let plain = self.is_plain();
         let scopes = self.enter(tokens);
         let scopes = std::mem::replace(&mut self.scopes, scopes);

@@ -7,6 +7,7 @@ use crate::knowledge::values;
 use crate::value::{Origins, Piece, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
+use std::borrow::Cow;
 
 /// The longest text that is computed.
 const MAX_COMPUTED: usize = 64 << 10;
@@ -255,7 +256,8 @@ impl<'a> Reader<'_, '_, 'a> {
         match val {
             Val::Text(value) => match (value.known(), slice) {
                 (Some(text), Some(slice)) => match cut(text, slice).filter(|_| text.is_ascii()) {
-                    Some(part) => self.known_text(&part, value.origins),
+                    Some(Cow::Borrowed(part)) => Val::Text(Value::text(part, value.origins)),
+                    Some(Cow::Owned(part)) => self.known_text(&part, value.origins),
                     None => Val::Text(Value::unknown(value.origins | Origins::DECODED)),
                 },
                 _ => Val::Text(Value::unknown(value.origins)),
@@ -395,7 +397,7 @@ impl<'a> Reader<'_, '_, 'a> {
             b"join" => match first {
                 Some(Val::Many(items)) if !items.pairs && self.all_of(items).is_some() => {
                     let separator = Value::text(text, origins);
-                    let mut parts: BumpVec<'a, Value<'a>> = BumpVec::new_in(self.report.arena);
+                    let mut parts = Vec::with_capacity(2 * items.vals.len());
                     for (index, item) in items.vals.iter().enumerate() {
                         if index > 0 {
                             parts.push(separator);
@@ -527,7 +529,7 @@ pub(super) fn is_plain_encoding(name: &[u8]) -> bool {
 }
 
 /// `all[from:to:step]`
-pub(super) fn cut<T: Copy>(text: &[T], slice: [Option<i64>; 3]) -> Option<Vec<T>> {
+pub(super) fn cut<T: Copy>(text: &[T], slice: [Option<i64>; 3]) -> Option<Cow<'_, [T]>> {
     if slice.contains(&Some(i64::MAX)) {
         return None;
     }
@@ -540,12 +542,13 @@ pub(super) fn cut<T: Copy>(text: &[T], slice: [Option<i64>; 3]) -> Option<Vec<T>
             let (from, to) = (place(from.unwrap_or(0)), place(to.unwrap_or(length)));
             let range = text.get(usize::try_from(from).ok()?..usize::try_from(to.max(from)).ok()?)?;
             Some(match usize::try_from(step).ok()? {
-                1 => range.to_vec(),
-                step => range.iter().step_by(step).copied().collect(),
+                1 => Cow::Borrowed(range),
+                step => Cow::Owned(range.iter().step_by(step).copied().collect()),
             })
         }
         step if from.is_none() && to.is_none() => {
-            Some(text.iter().rev().step_by(usize::try_from(-step).ok()?).copied().collect())
+            let step = usize::try_from(-step).ok()?;
+            Some(Cow::Owned(text.iter().rev().step_by(step).copied().collect()))
         }
         _ => None,
     }

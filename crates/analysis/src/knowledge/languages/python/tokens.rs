@@ -8,7 +8,6 @@ pub(super) use super::keywords::Keyword;
 use super::keywords::keyword;
 use super::symbols::{MAX_NAMES, Sym, Symbols, key, short_name};
 use bumpalo::Bump;
-use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{is_name_byte, is_name_start, until};
 
 /// The indentation of a line that says nothing: with tabs in it, or too deep.
@@ -69,7 +68,7 @@ pub(super) fn tokens<'a>(
     arena: &'a Bump,
     text: &'a [u8],
     symbols: &mut Symbols<'a>,
-) -> Option<BumpVec<'a, Token<'a>>> {
+) -> Option<&'a [Token<'a>]> {
     if declares_encoding(text) {
         return None;
     }
@@ -78,7 +77,7 @@ pub(super) fn tokens<'a>(
         arena,
         text,
         at: 0,
-        tokens: BumpVec::with_capacity_in(text.len() / 4 + 8, arena),
+        tokens: Vec::with_capacity(text.len() / 4 + 8),
         open: Vec::new(),
         symbols,
     };
@@ -93,7 +92,7 @@ pub(super) fn tokens<'a>(
         }
     }
     lexer.tokens.push(Token::Newline { column: 0 });
-    lexer.open.is_empty().then_some(lexer.tokens)
+    lexer.open.is_empty().then(|| &*arena.alloc_slice_copy(&lexer.tokens))
 }
 
 /// A comment in the first two lines may choose an encoding (PEP 263), in which other bytes are other characters.
@@ -119,7 +118,8 @@ struct Lexer<'a, 's> {
     arena: &'a Bump,
     text: &'a [u8],
     at: usize,
-    tokens: BumpVec<'a, Token<'a>>,
+    /// Not in the arena, in which what it outgrows would stay.
+    tokens: Vec<Token<'a>>,
     /// Indices of the open brackets.
     open: Vec<usize>,
     symbols: &'s mut Symbols<'a>,

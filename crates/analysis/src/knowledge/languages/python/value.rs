@@ -9,7 +9,6 @@ use super::acts::Module;
 pub(super) use super::acts::Object;
 use crate::value::{Piece, Value};
 use bumpalo::Bump;
-use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::same;
 use std::cell::Cell;
 use std::mem::discriminant;
@@ -114,14 +113,14 @@ pub(super) struct Items<'a> {
     size: u16,
     pub(super) vals: &'a [Val<'a>],
     /// Any of these, once that was asked.
-    any: Cell<Option<Val<'a>>>,
+    any: Cell<Option<&'a Val<'a>>>,
 }
 
 impl<'a> Items<'a> {
     /// Adds everything that any of its things may be. Containers are asked for that again and again.
     pub(super) fn add_to(&self, union: &mut Union<'a>) {
         if let Some(any) = self.any.get() {
-            return union.add(any);
+            return union.add(*any);
         }
         if !union.is_empty() {
             return self.vals.iter().for_each(|val| union.add(*val));
@@ -133,7 +132,9 @@ impl<'a> Items<'a> {
         }
         let arena = union.arena;
         if let Some(any) = std::mem::replace(union, Union::new(arena)).get() {
-            self.any.set(Some(any));
+            if self.vals.len() > 1 {
+                self.any.set(Some(arena.alloc(any)));
+            }
             union.add(any);
         }
     }
@@ -315,6 +316,15 @@ impl<'a> Val<'a> {
         1 << (32 + others % 32)
     }
 
+    /// What stands for it where there is no room for all, and which of the kinds of that it is.
+    fn rest(&self) -> (Self, usize) {
+        match self {
+            each if each.acts() => (Val::Lost, 0),
+            Val::Number(_) | Val::Count => (Val::Count, 1),
+            _ => (Val::Data, 2),
+        }
+    }
+
     /// The bits of its alternatives.
     fn bits(&self) -> u64 {
         match self {
@@ -375,7 +385,7 @@ pub(super) fn joined<'a>(arena: &'a Bump, a: Val<'a>, b: Val<'a>) -> Val<'a> {
     union.add(a);
     union.add(b);
     if matches!(a, Val::OneOf(all) if all.len() == union.all.len()) {
-        // There is no more than there was. The list that was made for it goes before anything else takes memory.
+        // There is no more than there was.
         return a;
     }
     union.get().unwrap_or(a)
@@ -393,8 +403,8 @@ pub(super) struct Union<'a> {
     arena: &'a Bump,
     /// The only one so far.
     one: Option<Val<'a>>,
-    /// Two or more that differ; else empty.
-    all: BumpVec<'a, Val<'a>>,
+    /// Two or more that differ; else empty. Not in the arena, in which what it outgrows would stay.
+    all: Vec<Val<'a>>,
     /// The bits of these; see [`Val::bit`].
     bits: u64,
     /// One of these could act.
@@ -405,7 +415,7 @@ pub(super) struct Union<'a> {
 
 impl<'a> Union<'a> {
     pub(super) fn new(arena: &'a Bump) -> Self {
-        Self { arena, one: None, all: BumpVec::new_in(arena), bits: 0, acts: false, rest: [false; 3] }
+        Self { arena, one: None, all: Vec::new(), bits: 0, acts: false, rest: [false; 3] }
     }
 
     /// Adds everything that `val` may be.
@@ -425,14 +435,16 @@ impl<'a> Union<'a> {
                 self.one = Some(val);
                 return;
             }
-            if matches!(one, Val::OneOf(_)) && covers(&one, &val) {
+            if let Val::OneOf(choice) = one
+                && (covers(&one, &val) || has_no_room_for(choice, &val))
+            {
                 return;
             }
             // Alternatives were told apart when they were collected.
-            self.all = BumpVec::with_capacity_in(one.alternatives().len() + 3, self.arena);
+            self.all = Vec::with_capacity(one.alternatives().len() + 3);
             match one {
                 Val::OneOf(choice) => {
-                    self.all.extend_from_slice_copy(choice.vals);
+                    self.all.extend_from_slice(choice.vals);
                     (self.bits, self.acts) = (choice.bits, choice.acts);
                 }
                 one => self.push(&one),
@@ -472,11 +484,7 @@ impl<'a> Union<'a> {
             }
             return;
         }
-        let (rest, kind) = match each {
-            each if each.acts() => (Val::Lost, 0),
-            Val::Number(_) | Val::Count => (Val::Count, 1),
-            _ => (Val::Data, 2),
-        };
+        let (rest, kind) = each.rest();
         // Where there is no room for more, what stands for the rest says it all.
         if self.rest.get(kind) != Some(&false) {
             return;
@@ -496,13 +504,21 @@ impl<'a> Union<'a> {
         }
     }
 
+    /// What was collected, if anything was; what is the same as an older choice is that choice.
+    pub(super) fn get_or(self, old: &'a Choice<'a>) -> Option<Val<'a>> {
+        let is_old = self.all.len() == old.len()
+            && self.bits == old.bits
+            && self.all.iter().zip(old.vals).all(|(new, old)| new.same(old));
+        if is_old { Some(Val::OneOf(old)) } else { self.get() }
+    }
+
     /// What was collected, if anything was.
     pub(super) fn get(self) -> Option<Val<'a>> {
         if self.all.is_empty() {
             return self.one;
         }
         let Self { arena, bits, acts, all, .. } = self;
-        let vals = all.into_bump_slice();
+        let vals = arena.alloc_slice_copy(&all);
         let choice = Choice { vals, bits, acts, weight: Cell::new(None), extent: Cell::new(None) };
         Some(Val::OneOf(arena.alloc(choice)))
     }
@@ -524,6 +540,12 @@ pub(super) fn covers<'a>(old: &Val<'a>, new: &Val<'a>) -> bool {
         let beside = choice.get(at).is_some_and(|old| old.same(new));
         beside || new.is_alike() || holds(choice, new)
     })
+}
+
+/// Whether nothing would come of adding `new`, since these are as many as are told apart and what stands for the rest is among them.
+fn has_no_room_for<'a>(choice: &Choice<'a>, new: &Val<'a>) -> bool {
+    choice.len() >= MAX_ALTERNATIVES
+        && new.alternatives().iter().all(|each| holds(choice, &each.rest().0) || holds(choice, each))
 }
 
 /// Whether texts are equal. Those of one literal lie in one place.
