@@ -71,6 +71,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
         let read_only =
             firewall.policy().all_settings().any(|s| s.read_only.as_ref().is_some_and(|set| set.value));
         say_unreached(&outcome, options.containment, read_only);
+        for hint in outcome.ending.iter().flat_map(|ending| &ending.hints) {
+            terminal::error(&format!("shward: perhaps because it ran in a sandbox: {hint}"));
+        }
         if let Some(ending) = &outcome.ending {
             preview::say(ending, args.has(&PREVIEW), args.has(&LIVE));
         }
@@ -215,15 +218,6 @@ fn say(outcome: &Outcome, relay: &Relay) {
             used.message()
         ));
     }
-    // rename(2) fails there with EXDEV; the command cannot know that this is no other file system.
-    let on_overlay = ending.changes.is_some() && ending.exit_code != Some(0);
-    if on_overlay && ending.stderr.to_text().contains("ross-device link") {
-        terminal::error(
-            "shward: on the overlay of a run a directory that was there before can be renamed only where the command itself \
-             names it, nothing in it is hidden, and it is not very large, and no file can be linked to from elsewhere; both can \
-             be copied (mv does that)",
-        );
-    }
     if let Some(why) = &ending.session_lost {
         terminal::error(&format!("shward: the session is not remembered as it ended: {}", one_line(why)));
     }
@@ -256,6 +250,11 @@ fn say(outcome: &Outcome, relay: &Relay) {
         let words = stopped.argv.iter().map(|word| one_line(word)).collect::<Vec<_>>().join(" ");
         let (rule, message) = (&stopped.rule, one_line(&stopped.message));
         terminal::error(&format!("shward: stopped before it ran: {words}: {message} [{rule}]"));
+    }
+    if ending.left_running {
+        terminal::error(
+            "shward: something that the command had started was still running half a second after its end, and was killed; `wait` waits for it",
+        );
     }
     let limited = ending.output_exceeded || ending.disk_exceeded.is_some();
     if let Some(signal) = ending.signal.filter(|_| !ending.timed_out && !ending.cancelled && !limited) {

@@ -346,6 +346,35 @@ fn undo_passes_over_what_it_has_tried() {
     assert_eq!(fs::read_to_string(place.project().join("second.txt")).unwrap(), "mine\n");
 }
 
+/// The prompt of a shell, or an editor, lets git write its index anew: that is nobody's change.
+#[test]
+fn undo_takes_back_an_index_that_was_only_refreshed() {
+    let place = Place::new();
+    let git = |words: &[&str]| place.program("git").args(words).output().unwrap();
+    if !git(&["init", "-q"]).status.success() {
+        eprintln!("SKIPPED: no git");
+        return;
+    }
+    fs::write(place.project().join("a"), "x\n").unwrap();
+    let commit = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q"];
+    git(&["add", "a"]);
+    assert!(git(&[&commit[..], &["-m", "one"]].concat()).status.success());
+    for (outside, code_of_undo) in [(&["status"][..], 0), (&["add", "b"], 1)] {
+        let Some(_) = place.run("echo y >> a; git add a") else { return }; // no overlay here
+        let index = || fs::read(place.project().join(".git/index")).unwrap();
+        let before = index();
+        fs::write(place.project().join("b"), "mine\n").unwrap();
+        git(outside);
+        assert_ne!(index(), before, "{outside:?}");
+        let undone = place.shward(&["undo"]);
+        assert_eq!(code(&undone), code_of_undo, "{undone:?}");
+        let left = stdout(&undone).contains(".git/index was changed since");
+        assert_eq!(left, code_of_undo == 1, "{undone:?}");
+        let staged = stdout(&git(&["diff", "--cached", "--name-only"]));
+        assert_eq!(staged, if left { "a\nb\n" } else { "" });
+    }
+}
+
 /// What is no file with content is shown as what it is.
 #[test]
 fn a_preview_shows_links_pipes_and_permissions() {

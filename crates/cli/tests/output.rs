@@ -92,6 +92,9 @@ fn what_was_not_reached_is_told_with_what_would_permit_it() {
         (&["--policy", "host.toml"], curl, ""),
         (&[], "curl -sS http://127.0.0.1:9/ -o x", ""),
         (&[], "echo a", ""),
+        // A path, or perhaps one.
+        (&[], "git clone -q ./none copy", ""),
+        (&[], "git clone -q \"$(ls -d none 2> /dev/null)\" copy || true", ""),
         // It never came to that.
         (&[], "true || curl -sS https://host.invalid -o x", ""),
     ];
@@ -104,6 +107,39 @@ fn what_was_not_reached_is_told_with_what_would_permit_it() {
         let output = place.command(&[&["run", "--json"], &words[1..]].concat()).output().unwrap();
         let json = String::from_utf8(output.stdout).unwrap();
         assert_eq!(json.contains("\"unreached\":[\"host.invalid\"]"), !told.is_empty(), "{words:?} {json}");
+    }
+}
+
+/// What comes of the sandbox looks like a fault of the program. What is left running was to go on.
+#[test]
+fn what_may_mend_a_failure_is_told() {
+    let Some(place) = place() else { return };
+    let socket = "/usr/bin/python3 -c 'import socket; f = \"AF_INET\"; socket.socket(getattr(socket, f))'";
+    let table: &[(&[&str], &str, &str)] = &[
+        (&["--contain", "workspace-write"], socket, "--contain loopback"),
+        (&["--contain", "loopback"], socket, ""),
+        (&[], "echo x > /tmp/a && ln /tmp/a b", "can be copied"),
+        (&[], "echo 'socket: Operation not permitted'", ""),
+        (&[], "echo 'socket: Operation not permitted'; exit 3", "--contain loopback"),
+        (&[], "exit 3", ""),
+        (&[], "sleep 60 > /dev/null & echo a", "was still running half a second after its end"),
+        (&[], "sleep 0.1 & echo a", ""),
+    ];
+    for (options, command, told) in table {
+        let words = [&["run"], *options, &["--", command]].concat();
+        let output = place.command(&words).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let said = |line: &&str| line.starts_with("shward: ");
+        let said = stderr.lines().find(said).unwrap_or_default();
+        assert!(said.contains(told) && said.is_empty() == told.is_empty(), "{words:?}: {stderr}");
+        let output = place.command(&[&["run", "--json"], &words[1..]].concat()).output().unwrap();
+        let json = String::from_utf8(output.stdout).unwrap();
+        let member = if command.contains('&') && told.contains("running") {
+            "\"left_running\":true"
+        } else {
+            "\"hints\":["
+        };
+        assert_eq!(json.contains(member), !told.is_empty(), "{words:?} {json}");
     }
 }
 

@@ -74,9 +74,14 @@ pub enum Error {
     NotRead(std::path::PathBuf),
     /// Nothing would keep what a run without an overlay creates there from being run.
     #[error(
-        "nothing was run, because changes would go straight to {0:?}, and whatever comes there git runs or obeys; name the work tree with --workspace"
+        "nothing was run, because changes would go straight to {0:?}, and whatever comes there git or other programs run or obey; name the work tree with --workspace"
     )]
     OfGit(std::path::PathBuf),
+    /// The workspace would show what no command sees.
+    #[error(
+        "nothing was run, because {0:?} lies where shward keeps its records, or what can be undone, which no command sees; work in another directory"
+    )]
+    OfOurs(std::path::PathBuf),
     /// There is too little room on the disk for a run that writes.
     #[error(
         "nothing was run, because only {1} bytes are free where {0:?} lies, and a run has to leave some; make room, or a person can permit less with [limits] disk-reserve"

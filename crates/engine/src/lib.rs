@@ -72,6 +72,7 @@ mod error;
 mod firewall;
 mod gate;
 mod git;
+mod hints;
 mod leash;
 mod limits;
 mod machine;

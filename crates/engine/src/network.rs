@@ -13,15 +13,26 @@ use std::sync::Arc;
 /// How many hosts are named.
 const MAX_NAMED: usize = 20;
 
-/// The hosts that a plan connects to, where no host is reached. What it possibly does counts only if the run was no success.
+/// The hosts that a plan connects to, where no host is reached. What it possibly does counts only if the run was no success, and so
+/// does what is not known by name: that may be this machine, or a directory (`git fetch "$DIR"`).
 pub(crate) fn unreached(plan: &Plan<'_>, success: bool) -> Vec<String> {
     let mut hosts: Vec<String> = Vec::new();
     for effect in plan.effects {
-        let EffectKind::Connect { endpoint, .. } = effect.kind else { continue };
-        if endpoint.loopback || success && effect.certainty != Certainty::Certain {
+        let host = match effect.kind {
+            EffectKind::Connect { endpoint, .. } if endpoint.loopback => continue,
+            EffectKind::Connect { endpoint, .. } => endpoint.host,
+            // A service that the program knows.
+            EffectKind::Remote { .. } => None,
+            _ => continue,
+        };
+        if success && (host.is_none() || effect.certainty != Certainty::Certain) {
             continue;
         }
-        let host = endpoint.host.map_or(UNKNOWN_HOST.into(), String::from_utf8_lossy);
+        // No host's name begins with a dot, but a path does.
+        if host.is_some_and(|host| host.starts_with(b".")) {
+            continue;
+        }
+        let host = host.map_or(UNKNOWN_HOST.into(), String::from_utf8_lossy);
         if hosts.len() < MAX_NAMED && !hosts.iter().any(|known| *known == host) {
             hosts.push(host.into_owned());
         }

@@ -62,6 +62,9 @@ pub struct Ending {
     /// The memory of the run was used up (`[limits] run-memory`), and the kernel killed something in it.
     #[serde(skip_serializing_if = "is_false")]
     pub out_of_memory: bool,
+    /// When the command ended something that it had started was still going, and was killed with the run.
+    #[serde(skip_serializing_if = "is_false")]
+    pub left_running: bool,
     /// Some of the output is left out.
     pub truncated: bool,
     /// The time that it was given.
@@ -95,6 +98,9 @@ pub struct Ending {
     /// network; `…` for one that is not known. The first 20, and of a success those that are certain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreached: Vec<String>,
+    /// What may mend it, where a run was no success and said something that is often said because of a sandbox.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<&'static str>,
     /// Why the session could not be remembered as it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_lost: Option<String>,
@@ -207,6 +213,7 @@ impl Ending {
             output_exceeded: false,
             disk_exceeded: None,
             out_of_memory: false,
+            left_running: false,
             truncated: stdout.truncated || stderr.truncated,
             timeout,
             duration_ms: 0,
@@ -218,6 +225,7 @@ impl Ending {
             connections: Vec::new(),
             more_connections: 0,
             unreached: Vec::new(),
+            hints: Vec::new(),
             session_lost: None,
             stdout,
             stderr,

@@ -5,6 +5,7 @@ use crate::confine::{self, Beyond, First};
 use crate::direct::{Carried, Sandboxed};
 use crate::gate::{Gated, Pinned, Predicted, Programs};
 use crate::git::is_run_by_git;
+use crate::hints::Ran;
 use crate::leash::Inside;
 use crate::limits::DEFAULT_TIMEOUT;
 use crate::machine::own_program;
@@ -15,8 +16,8 @@ use crate::report::Checked;
 use crate::review::{Circumstances, Settled};
 use crate::running::Entry;
 use crate::sessions::Telling;
-use crate::special::{Special, is_guarded};
-use crate::{ConnectionReport, Error, Firewall, Machine, Request, environment, network};
+use crate::special::{Special, is_guarded, is_store, place_in_project};
+use crate::{ConnectionReport, Error, Firewall, Machine, Request, environment, hints, network};
 use bumpalo::Bump;
 use shward_audit::{Digest, Event, Record, StreamHasher};
 use shward_policy::settings::ExecGate;
@@ -157,6 +158,9 @@ impl Firewall {
         if ready.reach.is_none() && options.containment.confines() {
             ending.unreached = network::unreached(lived.plan, ending.exit_code == Some(0));
         }
+        if options.containment.confines() {
+            ending.hints = hints::of(ending, Ran::of(&ready.plan, ready.layer.is_some()));
+        }
         match (ready.layer.take(), ready.live.take()) {
             // The disk is as it was, and what came of it can be recorded.
             (Some(layer), _) if ending.disk_exceeded.is_some() => {
@@ -170,6 +174,8 @@ impl Firewall {
             }
             (None, Some(mut reason)) => {
                 let whole;
+                // What others judged before they saw what this run has made is committed by then, and looked at with it.
+                let _turn = self.undoing().and_then(|undoing| undoing.turn(&request.workspace));
                 (ending.moved_aside, whole) = ready.special.refuse_created(request);
                 if !whole {
                     reason.push_str("; not all of what it created could be looked at");
@@ -279,6 +285,14 @@ impl Firewall {
             });
         }
         let ours = self.ours();
+        let is_ours = |place: &Path| {
+            place.iter().any(is_store)
+                || ours.iter().any(|own| place.starts_with(own))
+                || self.undoing().is_some_and(|undoing| undoing.holds(place))
+        };
+        if confined && is_ours(&request.workspace) {
+            return Err(Error::OfOurs(request.workspace.clone()));
+        }
         // The program may be looked at and started, but not changed.
         let program = own_program().map(Path::to_owned);
         let mut places: Vec<PathBuf> =
@@ -301,7 +315,9 @@ impl Firewall {
             places.extend(special.link_targets());
             special.protected.clear();
         } else {
-            if live.is_some() && confined && is_run_by_git(&request.workspace) {
+            let obeyed =
+                || is_run_by_git(&request.workspace) || place_in_project(request).iter().any(is_guarded);
+            if live.is_some() && confined && obeyed() {
                 return Err(Error::OfGit(request.workspace.clone()));
             }
             if live.is_some() && confined && !special.find_live(request) {
@@ -539,6 +555,7 @@ fn execute(
         output_exceeded: result.output_exceeded,
         disk_exceeded: result.disk_exceeded.map(Into::into),
         out_of_memory: result.out_of_memory,
+        left_running: result.left_running,
         duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
         gate: programs.map(Programs::report),
         connections,

@@ -1,9 +1,9 @@
 //! Taking back what runs have done to a workspace.
 
-use crate::{Error, UndoReport};
+use crate::{Error, UndoReport, git};
 use shward_audit::{Digest, Event, Log, Record};
 use shward_policy::Policy;
-use shward_sandbox::overlay::{self, Keep, Kept, OverlayError, Store, Undone};
+use shward_sandbox::overlay::{self, Keep, Kept, OverlayError, Store, Turn, Undone};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -45,6 +45,11 @@ impl Undoing {
         self
     }
 
+    /// Whether a directory lies in the state directory.
+    pub(crate) fn holds(&self, directory: &Path) -> bool {
+        self.state.canonicalize().is_ok_and(|state| directory.starts_with(state))
+    }
+
     /// The directories in which layers may lie, of whatever workspace.
     pub(crate) fn directories(&self) -> Vec<PathBuf> {
         overlay::stores(&self.state)
@@ -65,6 +70,11 @@ impl Undoing {
         Ok(store)
     }
 
+    /// Nobody commits to a workspace while the value lives; `None` where nobody can.
+    pub(crate) fn turn(&self, workspace: &Path) -> Option<Turn> {
+        Store::for_workspace(&self.state, workspace).ok()?.turn().ok()
+    }
+
     /// The runs of a workspace that can be taken back, the latest first.
     ///
     /// # Errors
@@ -78,7 +88,7 @@ impl Undoing {
     /// # Errors
     /// There is no such run, or the store cannot be read or written.
     pub fn undo(&self, workspace: &Path, id: &str) -> Result<UndoReport, OverlayError> {
-        self.store(workspace)?.undo(id).map(UndoReport::of)
+        self.store(workspace)?.undo_by_meaning(id, git::meaning).map(UndoReport::of)
     }
 
     /// Takes one run back for somebody. What is about to be done is recorded before, and what came of it after.
@@ -108,7 +118,7 @@ impl Undoing {
             workspace: workspace.into(),
             by: by.to_owned(),
         })))?;
-        let undone = store.undo(&kept.id);
+        let undone = store.undo_by_meaning(&kept.id, git::meaning);
         let event = Event::Undone(ended(begun.seq, &undone));
         let report = undone.map(UndoReport::of)?;
         match log.append(&record(event)) {

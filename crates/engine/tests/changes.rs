@@ -69,6 +69,11 @@ fn what_is_protected_is_refused_and_the_rest_committed() {
         // Under another name and moved, a repository is one.
         ("cp -r .git r; echo x > r/hooks/pre-commit; mv r r2", &["r2/hooks/pre-commit"]),
         ("git init -q --bare b; git -C b config core.fsmonitor evil", &["b/config"]),
+        // Examples of hooks are none, as long as they are files and new.
+        (
+            "git init -q --bare b; d=.git/modules/s/hooks; mkdir -p $d; for f in a.sample pre-commit; do echo x > $d/$f; done; echo x > b/hooks/x.sample; ln -s x b/hooks/y.sample",
+            &[".git/modules/s/hooks/pre-commit", "b/hooks/y.sample"],
+        ),
         ("cp /bin/true t; chmod u+s t", &["t"]),
         (
             "p=lib/site-packages/p; mkdir -p $p; for f in .envrc .env x.pth; do echo x > $p/$f; done; echo x > \"$p/$(ls data.txt | sed s/data.txt/.mcp.json/)\"",

@@ -1,4 +1,4 @@
-//! Repositories that a workspace lies in, and what a run must not hide from the next one.
+//! Repositories that a workspace lies in, what a run must not hide from the next one, and what two bring at once.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,9 +13,10 @@ mod common;
 mod overlaid;
 
 use overlaid::place;
-use shward::{Error, Firewall, Outcome, Policy, Request, RunOptions};
+use shward::{Action, Error, Firewall, Outcome, Policy, Request, RunOptions, Then};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 fn refused(outcome: &Outcome) -> Vec<String> {
     let changes = outcome.ending.as_ref().unwrap().changes.as_ref().unwrap();
@@ -214,4 +215,126 @@ fn nothing_is_written_where_git_runs_it() {
         assert!(matches!(run(&live), Err(Error::OfGit(_))), "{directory:?}");
         assert!(!directory.join(name).exists());
     }
+}
+
+/// Neither of two runs at the same time sees what the other brings, and somebody may be asked for long.
+#[test]
+fn no_two_runs_make_a_repository_that_runs_something() {
+    let Some(place) = place() else { return };
+    fs::create_dir(place.workspace.join("store")).unwrap();
+    let one = "printf '[core]\n\tpager = touch x\n' > store/config; mkdir store/hooks; echo x > store/hooks/update; echo x > store/plain";
+    let other = "mkdir store/objects store/refs; echo 'ref: refs/heads/main' > store/HEAD";
+    let beside = Arc::new(place);
+    let mut asked = RunOptions::default();
+    let during = beside.clone();
+    asked.then = Then::Ask(Arc::new(move |_| {
+        refused(&during.run_with(other, &RunOptions::default()).unwrap()).is_empty()
+    }));
+    let outcome = beside.run_with(one, &asked).unwrap();
+    assert_eq!(refused(&outcome), ["store/config", "store/hooks/update"], "{outcome:?}");
+    assert!(beside.workspace.join("store/HEAD").exists() && beside.workspace.join("store/plain").exists());
+    assert!(!beside.workspace.join("store/config").exists());
+    // The first is looked at for long.
+    fs::write(beside.workspace.join("one.sh"), format!("{one}; mkdir z; touch z/{{1..9000}}")).unwrap();
+    fs::write(beside.workspace.join("other.sh"), other).unwrap();
+    let store = beside.workspace.join("store");
+    let firewall = Firewall::new(Policy::of_profile("open").unwrap()).with_undoing(beside.undoing());
+    let run = |script: &str| {
+        let argv = ["bash", script].map(str::to_owned).to_vec();
+        let request =
+            Request { action: Action::Argv(argv), ..Request::command("", &beside.workspace, &beside.home) };
+        let outcome = firewall.run(&request, &RunOptions::default(), &mut |_, _| {}).unwrap();
+        assert!(outcome.executed, "{outcome:?}");
+    };
+    let anew = || {
+        // Something may come to be in it meanwhile.
+        let _ = fs::remove_dir_all(&store);
+        let _ = fs::create_dir(&store);
+    };
+    anew();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| run("one.sh"));
+        while !first.is_finished() {
+            if !store.join("config").exists() {
+                anew();
+            }
+            run("other.sh");
+        }
+    });
+    let made = ["HEAD", "objects", "refs"].iter().all(|name| store.join(name).exists());
+    assert!(!(made && store.join("config").exists()));
+}
+
+/// What a name means does not depend on the directory that is called the workspace.
+#[test]
+fn a_workspace_that_others_read_brings_them_nothing() {
+    let Some(place) = place() else { return };
+    let firewall = Firewall::new(Policy::of_profile("open").unwrap()).with_undoing(place.undoing());
+    let run = |directory: &str, name: &str, options: &RunOptions| {
+        let directory = place.workspace.join(directory);
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("tool.sh"), format!("mkdir -p \"$(dirname {name})\"; echo x > {name}"))
+            .unwrap();
+        let argv = ["bash", "tool.sh"].map(str::to_owned).to_vec();
+        let request = Request { action: Action::Argv(argv), ..Request::command("", &directory, &place.home) };
+        let outcome = firewall.run(&request, options, &mut |_, _| {});
+        (outcome, directory.join(name).exists())
+    };
+    for (directory, name) in [
+        (".mise", "config.toml"),
+        (".mise/conf.d", "x.toml"),
+        (".jj/repo", "config.toml"),
+        ("_darcs/prefs", "defaults"),
+        ("a/.externalToolBuilders", "x.launch"),
+        (".lefthook/pre-commit", "x.sh"),
+        (".amp", "x"),
+        (".Vscode/deep/er", "x"),
+        (".qoder/agents", "x.md"),
+    ] {
+        let (outcome, there) = run(directory, name, &RunOptions::default());
+        assert!(refused(&outcome.unwrap()).contains(&name.to_owned()) && !there, "{directory}/{name}");
+    }
+    let mut live = RunOptions::default();
+    live.live = true;
+    let (outcome, there) = run(".amp/in", "x", &live);
+    assert!(matches!(outcome, Err(Error::OfGit(_))) && !there, "{outcome:?}");
+    // Agents keep work trees in their directories.
+    let tree = place.workspace.join(".claude/worktrees/one");
+    fs::create_dir_all(&tree).unwrap();
+    fs::write(tree.join(".git"), "gitdir: x\n").unwrap();
+    for directory in [".claude/worktrees/one", ".claude/worktrees/one/src"] {
+        assert!(run(directory, "new", &RunOptions::default()).1, "{directory}");
+    }
+}
+
+/// Where what is kept lies, nothing is run at all.
+#[test]
+fn what_is_kept_is_no_workspace() {
+    let Some(place) = place() else { return };
+    place.run("echo x > new");
+    let firewall = Firewall::new(Policy::of_profile("open").unwrap()).with_undoing(place.undoing());
+    let root = place.undoing().store(&place.workspace).unwrap().root().to_owned();
+    let kept = fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_dir());
+    let beside = place.workspace.join(".shward-0/kept-r1-1/upper");
+    fs::create_dir_all(&beside).unwrap();
+    for directory in [root, kept.unwrap(), beside] {
+        let request = Request::command("ls", &directory, &place.home);
+        let outcome = firewall.run(&request, &RunOptions::default(), &mut |_, _| {});
+        assert!(matches!(outcome, Err(Error::OfOurs(_))), "{directory:?} {outcome:?}");
+    }
+}
+
+/// Nor is it made to look like none for as long as it takes to write settings.
+#[test]
+fn a_repository_without_a_work_tree_stays_one() {
+    for script in ["mv bare/HEAD bare/H", "rm -r bare/refs", "rm -r bare/objects; echo x > bare/config"] {
+        let Some(place) = place() else { return };
+        assert!(place.git(&["init", "-q", "--bare", "bare"]).status.success());
+        let outcome = place.run(script);
+        assert!(!refused(&outcome).is_empty(), "{script}: {outcome:?}");
+        assert!(place.git(&["-C", "bare", "rev-parse", "--git-dir"]).status.success(), "{script}");
+    }
+    let Some(place) = place() else { return };
+    assert!(place.git(&["init", "-q", "--bare", "bare"]).status.success());
+    assert!(refused(&place.run("rm -r bare")).is_empty() && !place.workspace.join("bare").exists());
 }

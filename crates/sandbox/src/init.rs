@@ -22,7 +22,9 @@
 //     reaches us through the shared stack. Without a program (a probe) report success. With an empty one it is fork, and
 //     the child goes through the table at BASE (`script::machine`), never to come back: the table ends with exit_group.
 //  5. Reap until the command itself ends, report, exit. The kernel then kills all that is left in the namespace. Whoever is
-//     without parent there is our child, so if we have none then, nobody is left, and the report says that.
+//     without parent there is our child, so if we have none then, nobody is left, and the report says that. Others are given half a
+//     second: what a shell has not waited for (`exec > >(tee log)`) still writes what it was given. It is counted, a millisecond as
+//     64 and whoever ends as 1, so that nobody who starts others again and again is waited for any longer.
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 #[cfg(target_arch = "x86_64")]

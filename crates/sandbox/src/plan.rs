@@ -51,6 +51,12 @@ impl Plan {
         CStrings::new([init::name(terminal), program].into_iter().chain(argv).collect())
     }
 
+    /// Which network the command sees.
+    #[must_use]
+    pub const fn network(&self) -> Network {
+        self.network
+    }
+
     /// The filter of system calls, an array of the kernel's `struct sock_filter` (seccomp(2)).
     #[must_use]
     pub fn filter(&self) -> Option<Vec<u8>> {

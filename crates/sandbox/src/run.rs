@@ -195,6 +195,8 @@ pub struct RunResult {
     /// The kernel has killed something in it, because the run's memory was used up
     /// ([`Limits::run_memory`](crate::Limits::run_memory)).
     pub out_of_memory: bool,
+    /// When the command ended something that it had started was still going, and was killed then.
+    pub left_running: bool,
     /// What the command wrote to standard output, as far as it was captured.
     pub stdout: Captured,
     /// What the command wrote to standard error, as far as it was captured.
@@ -322,6 +324,7 @@ fn supervise(
             _ => None,
         },
         out_of_memory,
+        left_running: killed.is_none() && matches!(relay.report, Some(Report::Ended(_))),
         stdout,
         stderr,
         duration: started.elapsed(),

@@ -202,6 +202,9 @@ fn known_paths_have_the_scope_of_their_place() {
             &[
                 ".env",
                 "sub/.env.production",
+                ".env~",
+                "sub/..env.swp",
+                "#.env.local#",
                 "id_rsa",
                 "deploy/id_ed25519",
                 "/home/u/.ssh",
@@ -291,6 +294,7 @@ fn known_paths_have_the_scope_of_their_place() {
                 ".mcp.json",
                 ".crush.json",
                 "crush.json",
+                "firebender.json",
                 ".factory/settings.json",
                 ".factory/hooks.json",
                 "/home/u/.gemini/settings.json",

@@ -6,16 +6,16 @@
 
 use crate::Request;
 use crate::git::{
-    InRepository, commands, is_harmless, is_of_repository, is_own_strategy, place_in_repository,
+    self, InRepository, commands, is_harmless, is_of_repository, is_own_strategy, place_in_repository,
     within_repository,
 };
 use crate::leash::Inside;
 use crate::special::{
     SET_ID, folded, is_guarded, is_read_as_a_way, is_read_by_others, is_respelled, is_store,
-    leads_to_settings, lies_in_started,
+    leads_to_settings, lies_in_started, place_in_project,
 };
 use shward_analysis::{Scope, scope_of};
-use shward_sandbox::overlay::{Change, ChangeKind, CommitPolicy, Kind, Sight};
+use shward_sandbox::overlay::{Change, ChangeKind, CommitPolicy, Content, Kind, Sight};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt as _;
@@ -37,6 +37,8 @@ pub(crate) struct Guard<'r> {
     inside: Option<PathBuf>,
     /// Where protected names lead.
     led: Inside,
+    /// Where the workspace lies in its project.
+    project: PathBuf,
 }
 
 impl<'r> Guard<'r> {
@@ -45,7 +47,13 @@ impl<'r> Guard<'r> {
         let relative = |path: PathBuf| path.strip_prefix(&request.workspace).map(Path::to_owned).ok();
         let led = Inside::find(request);
         let places = places.into_iter().chain(led.whole(request, is_guarded)).filter_map(relative).collect();
-        Self { request, places, inside: place_in_repository(&request.workspace), led }
+        Self {
+            request,
+            places,
+            inside: place_in_repository(&request.workspace),
+            led,
+            project: place_in_project(request),
+        }
     }
 
     /// Whether a path lies in one of the places or, if it goes as a whole, one of them in it.
@@ -57,17 +65,18 @@ impl<'r> Guard<'r> {
 
     /// Refuses what a name means wherever it lies.
     fn by_name(&self, change: &Change) -> Option<Cow<'static, str>> {
-        let guarded = change.path.iter().find(|part| is_guarded(part));
+        let path = self.project.join(&change.path);
+        let guarded = path.iter().find(|part| is_guarded(part));
         if let Some(name) = guarded {
             return Some(format!("is read by programs that trust what lies in {}", name.display()).into());
         }
-        if is_read_by_others(&change.path) || lies_in_started(&change.path) {
+        if is_read_by_others(&path) || lies_in_started(&path) {
             return Some("is read by programs that do what it says".into());
         }
         if change.kind != Kind::Directory
             && change.what != ChangeKind::Deleted
-            && (is_read_as_a_way(&change.path)
-                || change.kind == Kind::Link && leads_to_settings(self.request, &change.path))
+            && (is_read_as_a_way(&path)
+                || change.kind == Kind::Link && leads_to_settings(self.request, &self.project, &change.path))
         {
             return Some("leads programs to settings that lie elsewhere".into());
         }
@@ -147,7 +156,7 @@ impl CommitPolicy for Guard<'_> {
                 InRepository::Itself if whole || change.kind != Kind::Directory => {
                     Some("is a repository: put in its place, or gone, it would be another one".into())
                 }
-                InRepository::Itself | InRepository::Ordinary => None,
+                InRepository::Itself | InRepository::Sample | InRepository::Ordinary => None,
                 InRepository::Settings { new } => {
                     let before = sight.before(path, MAX_CONFIG);
                     let after = sight.after(path, MAX_CONFIG);
@@ -181,6 +190,10 @@ impl CommitPolicy for Guard<'_> {
             };
         }
         self.by_name(change).or_else(|| self.by_scope(change))
+    }
+
+    fn meaning(&self, path: &Path, content: Content<'_>) -> Option<Vec<u8>> {
+        git::meaning(path, content)
     }
 }
 

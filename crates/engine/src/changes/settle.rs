@@ -7,7 +7,7 @@ use crate::special::Special;
 use crate::{Containment, Error, Firewall, Request, RunOptions};
 use shward_policy::settings::Live;
 use shward_sandbox::Guarantee;
-use shward_sandbox::overlay::{OverlayError, Room, Run};
+use shward_sandbox::overlay::{Changes, OverlayError, Room, Run};
 use std::path::PathBuf;
 
 /// A layer, or why there is none.
@@ -29,20 +29,23 @@ impl Firewall {
             report.failed.push(error.to_string());
             report
         };
-        let changes = match run.changes(guard) {
-            Ok(changes) => changes,
-            Err(error)
-                if options.containment != Containment::Speculate && matches!(options.then, Then::Commit) =>
-            {
-                return failed(run.rescued(error));
-            }
+        let told = |run: &Run, changes: &Changes| {
+            ChangesReport::new(&changes.accepted, &changes.refused).with_targets(
+                run,
+                &changes.accepted,
+                &changes.refused,
+            )
+        };
+        let at_once = options.containment != Containment::Speculate && matches!(options.then, Then::Commit);
+        // Held from before it is judged until it is committed, but not while somebody is asked.
+        let turn = if at_once && run.is_touched() { run.turn().map(Some) } else { Ok(None) };
+        let judged = turn.and_then(|turn| Ok((turn, run.changes(guard)?)));
+        let (mut turn, mut changes) = match judged {
+            Ok(judged) => judged,
+            Err(error) if at_once => return failed(run.rescued(error)),
             Err(error) => return failed(error),
         };
-        let report = ChangesReport::new(&changes.accepted, &changes.refused).with_targets(
-            &run,
-            &changes.accepted,
-            &changes.refused,
-        );
+        let mut report = told(&run, &changes);
         let commit = match &options.then {
             _ if options.containment == Containment::Speculate => false,
             Then::Commit => true,
@@ -52,12 +55,23 @@ impl Firewall {
                 !report.is_empty() && decide(&Proposal { report: &report, run: &run, accepted, interrupted })
             }
         };
+        if commit && turn.is_none() && !changes.is_empty() {
+            // What others have committed meanwhile may give it another meaning.
+            let again = run.turn().and_then(|turn| Ok((turn, run.changes(guard)?)));
+            match again {
+                Ok((held, judged)) => (turn, changes) = (Some(held), judged),
+                Err(error) => return failed(run.rescued(error)),
+            }
+            report = told(&run, &changes);
+        }
         if !commit || changes.is_empty() {
             // Mostly nothing was changed, and then nobody waits for the layer to be removed.
             run.leave(&changes);
             return ChangesReport { committed: commit, ..report };
         }
-        match run.commit(changes, &title(request)) {
+        let committed = run.commit(changes, &title(request));
+        drop(turn);
+        match committed {
             Ok(mut committed) => {
                 if let (Some(undoing), Some(id)) = (self.undoing(), &committed.id) {
                     // What is kept too long is removed by the next run, if not now.

@@ -27,6 +27,8 @@ pub(crate) enum InRepository {
     Completed,
     /// A link, a pipe or a device, of which git makes none there.
     Strange,
+    /// The example of a hook, which is none.
+    Sample,
     /// Everything that a commit writes.
     Ordinary,
 }
@@ -70,10 +72,14 @@ pub(crate) fn within_repository(change: &Change, sight: &Sight<'_>) -> Option<In
             continue;
         }
         let directory: PathBuf = parts.get(..at)?.iter().collect();
+        let was_one = looks_like_one(|name| sight.existed(&directory.join(name)));
         if !looks_like_one(|name| sight.exists(&directory.join(name))) {
+            // Its settings would be nobody's until somebody brings back what is gone, with git or by taking a run back.
+            if was_one && makes && at + 1 == parts.len() && change.what == ChangeKind::Deleted {
+                found = Some(InRepository::Itself);
+            }
             continue;
         }
-        let was_one = looks_like_one(|name| sight.existed(&directory.join(name)));
         if means {
             // What is nothing to this repository may be something by its name.
             let inner = classify(parts.get(at..)?, change, !was_one);
@@ -214,9 +220,13 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
     }
     if is(first, "hooks") {
         // Hooks are run by their name, which samples do not have (githooks(5)).
-        let sample = new && last.is_some_and(|name| name.as_bytes().ends_with(b".sample"));
-        let directory = change.kind == Kind::Directory && change.what == ChangeKind::Created;
-        return if sample || directory { InRepository::Ordinary } else { InRepository::Hooks };
+        let created = change.what == ChangeKind::Created;
+        let sample = inner.len() == 2 && last.is_some_and(|name| name.as_bytes().ends_with(b".sample"));
+        return match change.kind {
+            Kind::File if sample && (new || created) => InRepository::Sample,
+            Kind::Directory if created => InRepository::Ordinary,
+            _ => InRepository::Hooks,
+        };
     }
     if is(first, "config") || is(first, "config.worktree") {
         return InRepository::Settings { new };
@@ -317,6 +327,27 @@ mod tests {
             let change = change(path);
             let found = classify(&Path::new(path).iter().collect::<Vec<_>>(), &change, false);
             assert_eq!(found == InRepository::Remote, known, "{path}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn examples_of_hooks() {
+        let file = |path: &str| change(path);
+        for (change, new, expected) in [
+            (file("hooks/a.sample"), false, InRepository::Sample),
+            (file("modules/s/hooks/a.sample"), false, InRepository::Sample),
+            (file("hooks/a"), true, InRepository::Hooks),
+            (file("hooks/a.sample/b"), true, InRepository::Hooks),
+            // In a repository in there it is something else.
+            (file("hooks/r/remotes/a.sample"), true, InRepository::Hooks),
+            (file("modules/hooks/r/remotes/a.sample"), false, InRepository::Hooks),
+            (Change { what: ChangeKind::Changed, ..file("hooks/a.sample") }, false, InRepository::Hooks),
+            (Change { what: ChangeKind::Deleted, ..file("hooks/a.sample") }, false, InRepository::Hooks),
+            (Change { kind: Kind::Link, ..file("hooks/a.sample") }, true, InRepository::Hooks),
+            (Change { kind: Kind::Directory, ..file("hooks/a.sample") }, true, InRepository::Ordinary),
+        ] {
+            let below: Vec<_> = change.path.iter().collect();
+            assert_eq!(classify(&below, &change, new), expected, "{change:?}");
         }
     }
 

@@ -7,7 +7,7 @@ use super::aside::{Opened, REFUSED};
 use super::filled::is_filled;
 use super::{
     SET_ID, folded, is_guarded, is_read_as_a_way, is_read_by_others, is_respelled, is_store,
-    leads_to_settings,
+    leads_to_settings, place_in_project,
 };
 use crate::git::{REMOTES, STEPS, STRATEGIES, commands, is_harmless, is_own_strategy};
 use crate::{Request, reading};
@@ -142,7 +142,10 @@ impl Live {
             if meta.mode() & SET_ID != 0 {
                 self.refused.push(path);
             }
-        } else if kind.is_symlink() && is_below(&path).is_ok_and(|below| leads_to_settings(request, &below)) {
+        } else if kind.is_symlink()
+            && is_below(&path)
+                .is_ok_and(|below| leads_to_settings(request, &place_in_project(request), &below))
+        {
             self.refused.push(path);
         } else if !kind.is_socket() {
             self.strange.push(path);

@@ -4,6 +4,7 @@
 //! budget each, so that a large one never uncovers what lies in another. What a directory holds is read only if it has changed
 //! since it was read last ([`listings`]).
 
+mod around;
 mod aside;
 mod filled;
 mod git_targets;
@@ -16,6 +17,7 @@ mod tracked;
 
 pub(crate) use self::names::{
     is_guarded, is_read_as_a_way, is_read_by_others, is_respelled, leads_to_settings, lies_in_started,
+    place_in_project,
 };
 pub(crate) use self::spelling::folded;
 
@@ -116,12 +118,15 @@ impl Special {
         }
         // By their real names, by which the workspace is told from what lies beside it.
         let real: BTreeSet<PathBuf> = homes.iter().filter_map(|home| home.canonicalize().ok()).collect();
-        let real = real.iter().filter(|home| homes::is_a_home(home, &request.workspace));
-        for (number, home) in real.enumerate() {
+        let beside = real.iter().filter(|home| homes::is_a_home(home, &request.workspace));
+        for (number, home) in beside.enumerate() {
             let number = homes.len() + 2 + number;
             let walk =
                 Walk { root: home, home, request, kind: Kind::Beside, number, own, lost: RefCell::default() };
             special.walk(&walk, &mut listings);
+        }
+        if !needless {
+            special.look_around(request, &real, homes.len() + 2 + real.len(), own, &mut listings);
         }
         let home = &request.home;
         if user() == 0 {
@@ -175,7 +180,8 @@ impl Special {
     fn walk(&mut self, walk: &Walk<'_>, listings: &mut Listings) {
         let in_workspace = walk.kind == Kind::Workspace;
         let mut budget = if in_workspace { MAX_ENTRIES_OF_WORKSPACE } else { MAX_ENTRIES };
-        let mut directories = if walk.kind == Kind::Beside { MAX_BESIDE } else { usize::MAX };
+        let few = matches!(walk.kind, Kind::Beside | Kind::Tree);
+        let mut directories = if few { MAX_BESIDE } else { usize::MAX };
         let mut queue = VecDeque::from([(walk.root.to_owned(), 0)]);
         while let Some((directory, depth)) = queue.pop_front() {
             // Before it is read: what comes to it meanwhile then shows the next time.
@@ -265,6 +271,10 @@ enum Kind {
     Home,
     /// What else lies in a home, which may be other workspaces.
     Beside,
+    /// A directory above the workspace, itself.
+    Above,
+    /// The work tree that the workspace is a part of.
+    Tree,
     Workspace,
     System,
 }
@@ -288,7 +298,8 @@ impl Walk<'_> {
         let beside = path.strip_prefix(self.root).ok().filter(|_| self.kind == Kind::Beside);
         // Keys are what a project works with, there as here.
         let workspace = beside.and_then(|path| path.iter().next()).map(|first| self.root.join(first));
-        let workspace = workspace.as_deref().unwrap_or(&self.request.workspace);
+        let around = matches!(self.kind, Kind::Above | Kind::Tree).then_some(self.root);
+        let workspace = workspace.as_deref().or(around).unwrap_or(&self.request.workspace);
         scope_of(&bytes(path), &bytes(workspace), &bytes(self.home))
     }
 
@@ -322,7 +333,7 @@ impl Walk<'_> {
             }
             let name = entry.file_name();
             let dotted = name.as_bytes().starts_with(b".");
-            let is_work = matches!(self.kind, Kind::Beside | Kind::Workspace);
+            let is_work = matches!(self.kind, Kind::Beside | Kind::Tree | Kind::Workspace);
             if self.kind == Kind::Beside && depth == 0 {
                 if !dotted
                     && !is_generated(self.root, directory, &name, is_work)
@@ -358,7 +369,11 @@ impl Walk<'_> {
                     if in_workspace && (named() || hooks && !sample) {
                         listing.protected.push(bytes());
                     }
-                    let of_interest = self.kind != Kind::Home || depth > 0 || dotted;
+                    let of_interest = match self.kind {
+                        Kind::Home => depth > 0 || dotted,
+                        Kind::Tree => name != ".git",
+                        _ => true,
+                    };
                     if of_interest
                         && depth < self.depth()
                         && !is_generated(self.root, directory, &name, is_work)
@@ -376,7 +391,8 @@ impl Walk<'_> {
     const fn depth(&self) -> usize {
         match self.kind {
             Kind::Workspace => usize::MAX,
-            Kind::Beside => MAX_DEPTH_BESIDE,
+            Kind::Above => 0,
+            Kind::Beside | Kind::Tree => MAX_DEPTH_BESIDE,
             Kind::Home | Kind::System => MAX_DEPTH,
         }
     }

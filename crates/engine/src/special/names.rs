@@ -5,7 +5,7 @@ use crate::Request;
 use shward_analysis::Scopes;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Directories in the workspace in which a new file could instruct an agent, an editor or git: protected as a whole. What in them is read
 /// as settings, or started, stands in the tables of the analysis, so that a verdict knows it as well.
@@ -38,13 +38,15 @@ const GUARDED: [&str; 24] = [
 
 /// Files that a shell, git, a terminal, an interpreter, a debugger or a manager of hooks or tools reads when somebody next starts it
 /// there. To write them is a project's ordinary work, which a verdict lets be: it is the commit of a run that nobody has looked at before.
-const READ_BY_OTHERS: [&str; 51] = [
+const READ_BY_OTHERS: [&str; 56] = [
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
     ".bashrc",
     ".byebugrc",
     ".cshrc",
+    ".envrc.local",
+    ".envrc.private",
     ".erlang",
     ".gdbinit",
     ".ghci",
@@ -68,6 +70,7 @@ const READ_BY_OTHERS: [&str; 51] = [
     ".perldb",
     ".pre-commit-config.yaml",
     ".profile",
+    ".prototools",
     ".pryrc",
     ".psysh.php",
     ".rdata",
@@ -85,6 +88,8 @@ const READ_BY_OTHERS: [&str; 51] = [
     ".zprofile",
     ".zshenv",
     ".zshrc",
+    "captainhook.json",
+    "grumphp.yml",
     "hk.pkl",
     "husky.config.js",
     "mise.local.toml",
@@ -106,16 +111,22 @@ const HOOKS_IN: [(&str, &[&str]); 5] = [
 const FORMATS: &[&str] = &["json", "jsonc", "toml", "yaml", "yml"];
 
 /// Such files by the ends of their paths.
-const READ_BY_PATH: [&str; 5] = [
+const READ_BY_PATH: [&str; 7] = [
     ".jj/repo/config.toml",
     ".jj/workspace-config.toml",
     ".mise/config.toml",
+    ".trunk/trunk.yaml",
+    ".trunk/user.yaml",
     "_darcs/prefs/defaults",
     "mise/config.toml",
 ];
 
 /// Directories, by the ends of their paths, of whose files each is read.
-const READ_IN: [&str; 3] = [".externaltoolbuilders", ".mise/conf.d", "mise/conf.d"];
+const READ_IN: [&str; 4] = [".bsp", ".externaltoolbuilders", ".mise/conf.d", "mise/conf.d"];
+
+/// Directories, by the ends of their paths, of programs that are run without anybody naming them: scripts of hooks by what they lie
+/// for (lefthook), and what the `repo` of Android's sources starts. They lie in it or in a directory of it.
+const RUN_FROM: [&str; 3] = [".lefthook", ".lefthook-local", ".repo/repo"];
 
 /// Files, by the ends of their paths, that lead a program to settings in another place, where the usual thing is a directory.
 const WAYS: [&str; 2] = [".jj/repo", ".sl/sharedpath"];
@@ -140,6 +151,23 @@ pub(crate) fn lies_in_started(path: &Path) -> bool {
     folded(path).ancestors().any(is_started)
 }
 
+/// Where a workspace lies in what the names above it belong to: the work tree of a repository, or else its last two directories.
+/// Agents keep work trees in their own directories, and what lies in these is a project's own.
+pub(crate) fn place_in_project(request: &Request) -> PathBuf {
+    let workspace = &request.workspace;
+    let is_tree = |directory: &&Path| directory.join(".git").symlink_metadata().is_ok();
+    let tree = workspace.ancestors().find(is_tree).filter(|tree| *tree != request.home || tree == workspace);
+    let inside = tree.and_then(|tree| workspace.strip_prefix(tree).ok());
+    inside.map_or_else(
+        || {
+            let mut last: Vec<&OsStr> = workspace.iter().rev().take(2).collect();
+            last.reverse();
+            last.iter().filter(|name| **name != "/").collect()
+        },
+        Path::to_owned,
+    )
+}
+
 /// Whether a directory of this name is protected as a whole. Some file systems do not tell upper from lower case.
 pub(crate) fn is_guarded(name: &OsStr) -> bool {
     GUARDED.iter().any(|guarded| name.eq_ignore_ascii_case(guarded))
@@ -153,21 +181,24 @@ pub(crate) fn is_read_as_a_way(path: &Path) -> bool {
 
 /// Whether a link of this name, below the workspace, would lead programs to settings: what these read lies below the name, and not one of
 /// the files would be written under it.
-pub(crate) fn leads_to_settings(request: &Request, path: &Path) -> bool {
-    let path = folded(path);
+/// `place` is where the workspace lies in its project.
+pub(crate) fn leads_to_settings(request: &Request, place: &Path, path: &Path) -> bool {
+    let full = request.workspace.join(folded(path));
+    let path = place.join(path);
+    let path = folded(&path);
     let above = |known: &str| {
         let mut above = Path::new(known).ancestors().skip(1);
         above.any(|directory| !directory.as_os_str().is_empty() && path.ends_with(directory))
     };
     if OF_RULES.iter().any(|known| path.ends_with(known))
         || READ_BY_PATH.iter().chain(&WAYS).any(|known| above(known))
-        || READ_IN.iter().any(|known| path.ends_with(known) || above(known))
+        || READ_IN.iter().chain(&RUN_FROM).any(|known| path.ends_with(known) || above(known))
     {
         return true;
     }
     let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
     let (workspace, home) = (bytes(&request.workspace), bytes(&request.home));
-    Scopes::new(&workspace, &home).is_above_obeyed(&bytes(&request.workspace.join(path)))
+    Scopes::new(&workspace, &home).is_above_obeyed(&bytes(&full))
 }
 
 /// Whether a file is protected by its name.
@@ -183,6 +214,11 @@ pub(crate) fn is_read_by_others(path: &Path) -> bool {
                 || is_of_hooks(&path)
                 || READ_BY_PATH.iter().any(|known| path.ends_with(known))
                 || READ_IN.iter().any(|known| above.ends_with(known))
+                || path
+                    .ancestors()
+                    .skip(1)
+                    .take(2)
+                    .any(|above| RUN_FROM.iter().any(|known| above.ends_with(known)))
         }
 }
 
@@ -250,6 +286,12 @@ mod tests {
             "f/.psysh.php",
             "g/.externalToolBuilders/x.launch",
             "_darcs/prefs/defaults",
+            ".lefthook/pre-commit/x.sh",
+            "h/.Lefthook-local/x",
+            ".repo/repo/subcmds/x.py",
+            ".bsp/sbt.json",
+            ".trunk/trunk.yaml",
+            ".envrc.local",
         ] {
             assert!(is_read_by_others(Path::new(read)), "{read}");
         }
@@ -264,6 +306,10 @@ mod tests {
             "config.toml",
             "conf.d/x.toml",
             "prefs/defaults",
+            ".repo/manifests/default.xml",
+            "lefthook/pre-commit/x.sh",
+            ".trunk/out/x",
+            ".envrc.example",
         ] {
             assert!(!is_read_by_others(Path::new(other)), "{other}");
         }
@@ -329,7 +375,7 @@ mod tests {
             ".github",
             ".externalToolBuilders",
         ] {
-            assert!(leads_to_settings(&request, Path::new(path)), "{path}");
+            assert!(leads_to_settings(&request, Path::new(""), Path::new(path)), "{path}");
         }
         for path in [
             "node_modules",
@@ -365,8 +411,9 @@ mod tests {
             ".npm",
             "log",
         ] {
-            assert!(!leads_to_settings(&request, Path::new(path)), "{path}");
+            assert!(!leads_to_settings(&request, Path::new(""), Path::new(path)), "{path}");
         }
+        assert!(leads_to_settings(&request, Path::new("_darcs"), Path::new("prefs")));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! commit -a` would record that a file it tracks was emptied. Such files are made unreadable instead, at which git stops. What its
 //! index says is read here as gitformat-index(5) tells it; what is not understood counts as tracked.
 
+use crate::git::entries;
 use crate::reading;
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -68,40 +69,9 @@ fn index(tree: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The names in an index of version 2 or 3 with SHA-1, all of them in this one file.
+/// The names in an index.
 fn names(index: &[u8]) -> Option<Vec<&[u8]>> {
-    const STAT_AND_NAME_OF_OBJECT: usize = 60;
-    const CHECKSUM: usize = 20;
-    if index.is_empty() {
-        return Some(Vec::new());
-    }
-    let number = |bytes: &[u8]| bytes.first_chunk().map(|four| u32::from_be_bytes(*four));
-    let rest = index.strip_prefix(b"DIRC")?;
-    let (version, count) = (number(rest)?, number(rest.get(4..)?)?);
-    let mut rest = rest.get(8..).filter(|_| matches!(version, 2 | 3))?;
-    let mut found = Vec::new();
-    for _ in 0..count {
-        let flags = u16::from_be_bytes(*rest.get(STAT_AND_NAME_OF_OBJECT..)?.first_chunk()?);
-        let extended = flags & 0x4000 != 0;
-        let start = STAT_AND_NAME_OF_OBJECT + 2 + if extended { 2 } else { 0 };
-        let name = rest.get(start..)?.split(|byte| *byte == 0).next()?;
-        let length = usize::from(flags & 0xfff);
-        if length != name.len().min(0xfff) || extended && version == 2 {
-            return None;
-        }
-        found.push(name);
-        // One to eight NULs.
-        rest = rest.get((start + name.len() + 8) & !7..)?;
-    }
-    while rest.len() > CHECKSUM {
-        let (signature, size) = (rest.get(..4)?, usize::try_from(number(rest.get(4..)?)?).ok()?);
-        // A split or a sparse index, which have names elsewhere.
-        if matches!(signature, b"link" | b"sdir") {
-            return None;
-        }
-        rest = rest.get(8..)?.get(size..)?;
-    }
-    (rest.len() == CHECKSUM).then_some(found)
+    Some(entries(index)?.into_iter().map(|entry| entry.name).collect())
 }
 
 #[cfg(test)]

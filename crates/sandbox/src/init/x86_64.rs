@@ -72,6 +72,8 @@ core::arch::global_asm!(
     "jmp 3b",
     // wait4(-1, NULL, __WALL | WNOHANG, NULL): ECHILD if there is no other
     "9:",
+    "xor r12d, r12d", // how long others have been waited for
+    "33:",
     "mov eax, 61",
     "mov rdi, -1",
     "xor esi, esi",
@@ -79,7 +81,22 @@ core::arch::global_asm!(
     "xor r10d, r10d",
     "syscall",
     "cmp eax, -10",
-    "jne 5f",
+    "je 35f",
+    "inc r12d",
+    "test eax, eax",
+    "jnz 34f", // another one has ended
+    "add r12d, 63",
+    // poll(NULL, 0, 1)
+    "mov eax, 7",
+    "xor edi, edi",
+    "xor esi, esi",
+    "mov edx, 1",
+    "syscall",
+    "34:",
+    "cmp r12d, 32000",
+    "jb 33b",
+    "jmp 5f",
+    "35:",
     "mov eax, [rsp + 16]",
     "mov [rsp + 28], eax",
     "mov dword ptr [rsp + 24], 3",

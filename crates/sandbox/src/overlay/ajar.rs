@@ -59,6 +59,11 @@ impl<'t> Ajar<'t> {
         })
     }
 
+    /// The content of a regular file of at most so many bytes.
+    pub(super) fn content(&self, path: &Path, limit: u64) -> Option<Vec<u8>> {
+        self.workspace.content(path, limit).ok().flatten()
+    }
+
     /// The names in a directory, as [`Tree::names`] has them.
     pub(super) fn names(&self, path: &Path, limit: usize) -> io::Result<Vec<std::ffi::OsString>> {
         self.workspace.names(path, limit).map(|(names, _)| names)

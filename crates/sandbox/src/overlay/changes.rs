@@ -3,7 +3,9 @@
 use super::journal::Unit;
 use super::parts::UPPER;
 use super::tree::{Kind, Tree, is_opaque};
+use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What happened to a file.
@@ -118,6 +120,27 @@ pub trait CommitPolicy {
     ///
     /// For a directory that was put in the place of another one the answer holds for everything in it.
     fn refuses(&self, change: &Change, sight: &Sight<'_>) -> Option<Cow<'static, str>>;
+
+    /// What a file means, as for [`Store::undo_by_meaning`](super::Store::undo_by_meaning).
+    fn meaning(&self, path: &Path, content: Content<'_>) -> Option<Vec<u8>> {
+        let _ = (path, content);
+        None
+    }
+}
+
+/// Reads a file that may be gone, or longer than anybody reads.
+pub type Content<'c> = &'c dyn Fn() -> Option<Vec<u8>>;
+
+/// What a file means, where other programs write it anew unasked and leave its meaning as it was (git's index, with `git status`); `None`
+/// for a file of which every byte counts.
+pub type Meaning = fn(&Path, Content<'_>) -> Option<Vec<u8>>;
+
+/// The longest file whose meaning is looked at, in bytes.
+pub(super) const MAX_MEANING: u64 = 64 << 20;
+
+/// A meaning, as a journal keeps it.
+pub(super) fn digest(meaning: &[u8]) -> [u8; 32] {
+    Sha256::digest(meaning).into()
 }
 
 /// The policy that refuses nothing.
@@ -138,6 +161,8 @@ pub struct Changes {
     /// What would not be.
     pub refused: Vec<Refused>,
     pub(crate) units: Vec<Unit>,
+    /// What some of the files mean that the units bring.
+    pub(crate) meanings: BTreeMap<PathBuf, [u8; 32]>,
     /// What of new directories has to be moved out of them first.
     pub(crate) aside: Vec<PathBuf>,
     /// Signs of deletion in new directories, where they mean nothing.

@@ -64,6 +64,7 @@ impl Run {
                 time: now(),
                 bytes: changes.kept_bytes,
                 units,
+                meanings: std::mem::take(&mut changes.meanings),
             };
             journal.write(store.path(), JOURNAL, self.key())?;
             Ok((store, workspace, journal))

@@ -11,6 +11,7 @@ use super::error::OverlayError;
 use super::seal::{self, Key};
 use super::step::Step;
 use super::tree::{Kind, Meta};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -19,6 +20,9 @@ use std::path::{Path, PathBuf};
 
 /// The first bytes of every journal, with the version of its format.
 const MAGIC: &[u8] = b"shward overlay journal 2\n";
+
+/// The same where something follows that older ones do not have.
+const MAGIC_WITH_MEANINGS: &[u8] = b"shward overlay journal 3\n";
 
 /// The last bytes.
 const END: &[u8] = b"end of journal\n";
@@ -48,6 +52,8 @@ pub(crate) struct Journal {
     /// Bytes of what was there before and is kept.
     pub(crate) bytes: u64,
     pub(crate) units: Vec<Unit>,
+    /// What some of the files mean that the units brought, by their path in the workspace.
+    pub(crate) meanings: BTreeMap<PathBuf, [u8; 32]>,
 }
 
 impl Journal {
@@ -87,7 +93,8 @@ impl Journal {
     }
 
     fn encode(&self) -> Vec<u8> {
-        let mut out = Writer(MAGIC.to_vec());
+        let magic = if self.meanings.is_empty() { MAGIC } else { MAGIC_WITH_MEANINGS };
+        let mut out = Writer(magic.to_vec());
         out.path(&self.workspace);
         out.text(self.title.as_bytes());
         out.number(self.time);
@@ -114,12 +121,24 @@ impl Journal {
                 out.meta(meta);
             }
         }
+        if !self.meanings.is_empty() {
+            out.number(self.meanings.len() as u64);
+        }
+        for (path, meaning) in &self.meanings {
+            out.path(path);
+            out.0.extend_from_slice(meaning);
+        }
         out.0.extend_from_slice(END);
         out.0
     }
 
     fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut input = Reader(bytes.strip_prefix(MAGIC)?.strip_suffix(END)?);
+        let bytes = bytes.strip_suffix(END)?;
+        let (rest, has_meanings) = match bytes.strip_prefix(MAGIC_WITH_MEANINGS) {
+            Some(rest) => (rest, true),
+            None => (bytes.strip_prefix(MAGIC)?, false),
+        };
+        let mut input = Reader(rest);
         let workspace = input.path()?;
         let title = String::from_utf8_lossy(input.text()?).into_owned();
         let (time, bytes) = (input.number()?, input.number()?);
@@ -142,7 +161,11 @@ impl Journal {
             }
             units.push(Unit { step, entries });
         }
-        input.0.is_empty().then_some(Self { workspace, title, time, bytes, units })
+        let mut meanings = BTreeMap::new();
+        for _ in 0..if has_meanings { input.number()? } else { 0 } {
+            meanings.insert(input.path()?, input.digest()?);
+        }
+        input.0.is_empty().then_some(Self { workspace, title, time, bytes, units, meanings })
     }
 }
 
@@ -195,6 +218,12 @@ impl<'b> Reader<'b> {
         Some(u64::from_le_bytes(*number))
     }
 
+    fn digest(&mut self) -> Option<[u8; 32]> {
+        let (digest, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*digest)
+    }
+
     fn text(&mut self) -> Option<&'b [u8]> {
         let length = usize::try_from(self.number()?).ok()?;
         let (text, rest) = self.0.split_at_checked(length)?;
@@ -224,6 +253,7 @@ impl<'b> Reader<'b> {
             whiteout: false,
             inode: self.number()?,
             size: self.number()?,
+            room: 0,
             mode: u32::try_from(self.number()?).ok()?,
             changed: (self.number()?.cast_signed(), self.number()?),
         })
@@ -240,6 +270,7 @@ mod tests {
             whiteout: false,
             inode: 7,
             size: 1 << 40,
+            room: 0,
             mode: 0o755,
             changed: (-5, 999_999_999),
         };
@@ -253,7 +284,15 @@ mod tests {
         ];
         let entry = Entry { path: PathBuf::new(), meta };
         let units = steps.map(|step| Unit { step, entries: vec![entry.clone(), entry.clone()] });
-        Journal { workspace: "/w".into(), title: "make".into(), time: 5, bytes: 9, units: units.to_vec() }
+        let meanings = [("a/b".into(), [7; 32]), ("c".into(), [0; 32])].into();
+        Journal {
+            workspace: "/w".into(),
+            title: "make".into(),
+            time: 5,
+            bytes: 9,
+            units: units.to_vec(),
+            meanings,
+        }
     }
 
     #[test]
@@ -264,6 +303,9 @@ mod tests {
         assert_eq!(Journal::read(path, "journal", key).unwrap(), None);
         journal().write(path, "journal", key).unwrap();
         assert_eq!(Journal::read(path, "journal", key).unwrap(), Some(journal()));
+        let without = Journal { meanings: BTreeMap::new(), ..journal() };
+        assert_eq!(Journal::decode(&without.encode()), Some(without.clone()));
+        assert!(without.encode().starts_with(MAGIC) && journal().encode().starts_with(MAGIC_WITH_MEANINGS));
         assert!(matches!(Journal::read(path, "journal", other), Err(OverlayError::Damaged { .. })));
         fs::copy(path.join("journal"), path.join("undo")).unwrap();
         assert!(matches!(Journal::read(path, "undo", key), Err(OverlayError::Damaged { .. })));

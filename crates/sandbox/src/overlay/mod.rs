@@ -4,6 +4,7 @@
 //! ```text
 //! Store ── begin ──► Run ── Confinement::overlaid ──► the command writes into Run's layer
 //!                     │
+//!                     ├─ turn              nobody else commits from here on
 //!                     ├─ changes(policy)   what was created, changed, deleted; what the policy refuses
 //!                     ├─ commit(changes)   moves what is accepted into the directory, keeps what was there before
 //!                     └─ drop              or nothing of it ever happened
@@ -52,10 +53,11 @@ mod spent;
 mod step;
 mod store;
 mod tree;
+mod turn;
 mod undo;
 mod upper;
 
-pub use changes::{Accept, Change, ChangeKind, Changes, CommitPolicy, Refused, Sight};
+pub use changes::{Accept, Change, ChangeKind, Changes, CommitPolicy, Content, Meaning, Refused, Sight};
 pub use commit::{Committed, Failed};
 pub use error::OverlayError;
 pub use layer::Layer;
@@ -64,4 +66,5 @@ pub use place::{beside, stores};
 pub use run::Run;
 pub use store::{Keep, Kept, Store};
 pub use tree::Kind;
+pub use turn::Turn;
 pub use undo::{Skipped, Undone};

@@ -1,6 +1,6 @@
 //! One command's layer, from its beginning until it is committed, kept or removed.
 
-use super::changes::{Change, ChangeKind, Changes, CommitPolicy, Sight};
+use super::changes::{Change, ChangeKind, Changes, CommitPolicy, Content, Sight};
 use super::error::OverlayError;
 use super::given_back::give_back;
 use super::layer::Layer;
@@ -51,6 +51,12 @@ impl Run {
         let made = Movable::make(&store, &workspace, directories, room);
         self.movable = made.map_err(|error| OverlayError::io(store.path(), error))?;
         Ok(self.movable.tops.iter().map(|top| self.workspace.join(top)).collect())
+    }
+
+    /// Whether there is anything in the layer. It costs next to nothing to ask.
+    #[must_use]
+    pub fn is_touched(&self) -> bool {
+        fs::read_dir(self.layer.upper()).map_or(true, |mut entries| entries.next().is_some())
     }
 
     /// What the command did, and what of it the policy refuses. The command, and everything it started, has to be gone.
@@ -179,6 +185,10 @@ impl CommitPolicy for Unseen<'_> {
             return Some("holds what somebody else has changed meanwhile".into());
         }
         self.policy.refuses(change, sight)
+    }
+
+    fn meaning(&self, path: &Path, content: Content<'_>) -> Option<Vec<u8>> {
+        self.policy.meaning(path, content)
     }
 }
 

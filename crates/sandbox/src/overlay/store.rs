@@ -15,6 +15,7 @@
 //! directory whose lock is free has been left behind: if it has a journal it is finished, else it is removed. An undo that was
 //! cut off is finished likewise, and if it has no journal yet everything is kept as it was.
 
+use super::changes::Meaning;
 use super::commit::{carry_out, now};
 use super::error::OverlayError;
 use super::journal::Journal;
@@ -26,6 +27,7 @@ use super::run::{Run, bury};
 use super::seal::Key;
 use super::step::Step;
 use super::tree::Tree;
+use super::turn::Turn;
 use super::undo::{self, Undone};
 use super::{place, spent};
 use rustix::fs::FlockOperation;
@@ -47,7 +49,7 @@ const PATIENCE: usize = 200;
 pub struct Keep {
     /// How many runs.
     pub runs: usize,
-    /// How many bytes of old files together.
+    /// How many bytes of old files together, as much as they take of the disk.
     pub bytes: u64,
     /// How long.
     pub age: Duration,
@@ -194,10 +196,15 @@ impl Store {
     /// # Errors
     /// The store cannot be read. A run that cannot be finished is left where it is.
     pub fn recover(&self) -> Result<Vec<String>, OverlayError> {
+        self.finish(None)
+    }
+
+    /// The same for whoever commits, or for whoever does not.
+    fn finish(&self, turn: Option<&Turn>) -> Result<Vec<String>, OverlayError> {
         let mut finished = Vec::new();
         for (state, id, path) in self.entries()? {
             let outcome = match state {
-                State::Live | State::Undo => self.recover_one(state, &id, &path),
+                State::Live | State::Undo => self.recover_one(state, &id, &path, turn),
                 State::New if is_old(&path) && lock(&path).is_some() => {
                     remove(&path).map(|()| false).map_err(|error| OverlayError::io(&path, error))
                 }
@@ -212,7 +219,13 @@ impl Store {
         Ok(finished)
     }
 
-    fn recover_one(&self, state: State, id: &str, path: &Path) -> Result<bool, OverlayError> {
+    fn recover_one(
+        &self,
+        state: State,
+        id: &str,
+        path: &Path,
+        turn: Option<&Turn>,
+    ) -> Result<bool, OverlayError> {
         let Some(lock) = lock(path) else { return Ok(false) };
         let Some(journal) = Journal::read(path, JOURNAL, self.key)? else {
             remove(path).map_err(|error| OverlayError::io(path, error))?;
@@ -222,6 +235,7 @@ impl Store {
         if journal.workspace != self.workspace {
             return Ok(false);
         }
+        let _turn = if turn.is_none() { Some(Turn::wait(&self.root)?) } else { None };
         let layer = Layer { store: self.root.clone(), directory: path.to_owned() };
         let id = id.to_owned();
         let run = self.run(layer, id, lock);
@@ -242,7 +256,7 @@ impl Store {
         match Journal::read(path, UNDO, self.key) {
             Ok(Some(undone)) => {
                 carry_out(&undone.units, &store, &workspace);
-                undo::settle(run, &journal, &store, &workspace)?;
+                undo::settle(run, &journal, &undone, &store, &workspace)?;
             }
             Ok(None) => drop(run.keep(journal.bytes)?),
             Err(error) => {
@@ -251,6 +265,14 @@ impl Store {
             }
         }
         Ok(true)
+    }
+
+    /// Waits until nobody commits; nobody does while the value lives.
+    ///
+    /// # Errors
+    /// The store cannot be read, or somebody commits all the time.
+    pub fn turn(&self) -> Result<Turn, OverlayError> {
+        Turn::wait(&self.root)
     }
 
     /// Takes apart what runs have [left](Run::leave). That takes little time, and can be done by anybody at any moment.
@@ -292,8 +314,18 @@ impl Store {
     /// # Errors
     /// There is no such run, or the store cannot be read or written; then nothing was changed.
     pub fn undo(&self, id: &str) -> Result<Undone, OverlayError> {
+        self.undo_by_meaning(id, |_, _| None)
+    }
+
+    /// The same, where a file also counts as untouched that means what it meant when the run brought it (by
+    /// [`CommitPolicy::meaning`](super::CommitPolicy::meaning)).
+    ///
+    /// # Errors
+    /// As [`undo`](Self::undo).
+    pub fn undo_by_meaning(&self, id: &str, meaning: Meaning) -> Result<Undone, OverlayError> {
+        let _turn = Turn::wait(&self.root)?;
         let (run, journal) = self.take(id)?;
-        undo::take_back(run, &journal)
+        undo::take_back(run, &journal, meaning)
     }
 
     /// Takes hold of a kept run, by its name or the beginning of it.
@@ -359,8 +391,10 @@ impl Store {
             }
         }
         for (number, (id, bytes, path)) in kept.into_iter().enumerate() {
-            total = total.saturating_add(bytes);
-            if number < keep.runs && total <= keep.bytes && time_of(&id) >= oldest {
+            // One for which there is no room goes alone: else whoever deletes much would take the way back from everything before.
+            let together = total.saturating_add(bytes);
+            if number < keep.runs && together <= keep.bytes && time_of(&id) >= oldest {
+                total = together;
                 continue;
             }
             let Some(_held) = lock_soon(&path) else { continue };
@@ -387,6 +421,20 @@ impl Store {
             Some((state, id.to_owned(), entry.path()))
         });
         Ok(parsed.collect())
+    }
+}
+
+impl Run {
+    /// Waits until nobody else commits, and finishes what killed processes have begun in this workspace. What is committed has to be
+    /// [looked at](Run::changes) after this and while the value lives: else another run may have given it another meaning.
+    ///
+    /// # Errors
+    /// The store cannot be read, or somebody else commits all the time.
+    pub fn turn(&self) -> Result<Turn, OverlayError> {
+        let turn = Turn::wait(&self.layer.store)?;
+        let (root, workspace) = (self.layer.store.clone(), self.workspace.clone());
+        Store { root, workspace, key: self.key, identity: self.identity }.finish(Some(&turn))?;
+        Ok(turn)
     }
 }
 

@@ -43,6 +43,8 @@ pub(crate) struct Meta {
     pub(crate) whiteout: bool,
     pub(crate) inode: u64,
     pub(crate) size: u64,
+    /// Bytes that it takes of the disk; not kept in a journal.
+    pub(crate) room: u64,
     /// The twelve permission bits.
     pub(crate) mode: u32,
     /// Time of the last change of the content, in seconds and nanoseconds.
@@ -66,6 +68,7 @@ impl Meta {
             whiteout: file_type == FileType::CharacterDevice && stat.st_rdev == 0,
             inode: stat.st_ino,
             size: u64::try_from(stat.st_size).unwrap_or(0),
+            room: u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512),
             mode: stat.st_mode & 0o7777,
             changed: (stat.st_mtime.into(), u64::try_from(stat.st_mtime_nsec).unwrap_or(0)),
         }

@@ -1,6 +1,7 @@
 //! Takes a committed run back, as far as nobody has touched since what it brought.
 
 use super::ajar::{Ajar, join};
+use super::changes::{MAX_MEANING, Meaning, digest};
 use super::commit::{carry_out, now};
 use super::error::OverlayError;
 use super::journal::{Entry, Journal, Unit};
@@ -40,10 +41,10 @@ pub struct Undone {
 ///
 /// # Errors
 /// The store cannot be read or written; then nothing was changed.
-pub(super) fn take_back(run: Run, journal: &Journal) -> Result<Undone, OverlayError> {
+pub(super) fn take_back(run: Run, journal: &Journal, meaning: Meaning) -> Result<Undone, OverlayError> {
     let planned = (|| {
         let (store, workspace) = (run.tree()?, run.workspace()?);
-        let (units, skipped) = planned(journal, &store, &workspace)?;
+        let (units, skipped) = planned(journal, &store, &workspace, meaning)?;
         let undo = Journal { units, time: now(), ..journal.clone() };
         undo.write(store.path(), UNDO, run.key())?;
         Ok((store, workspace, undo, skipped))
@@ -65,7 +66,7 @@ pub(super) fn take_back(run: Run, journal: &Journal) -> Result<Undone, OverlayEr
         reason: format!("could not be restored: {}", failed.error).into(),
     }));
     let id = run.id().to_owned();
-    settle(run, journal, &store, &workspace)?;
+    settle(run, journal, &undo, &store, &workspace)?;
     Ok(Undone { id, title: undo.title, restored, skipped })
 }
 
@@ -74,9 +75,17 @@ fn planned(
     journal: &Journal,
     store: &Tree,
     workspace: &Tree,
+    meaning: Meaning,
 ) -> Result<(Vec<Unit>, Vec<Skipped>), OverlayError> {
-    let workspace = Ajar::open(workspace, &journal.units);
-    let mut plan = Plan { store, workspace, units: Vec::new(), skipped: Vec::new(), coming: BTreeMap::new() };
+    let mut plan = Plan {
+        store,
+        workspace: Ajar::open(workspace, &journal.units),
+        units: Vec::new(),
+        skipped: Vec::new(),
+        coming: BTreeMap::new(),
+        meanings: &journal.meanings,
+        meaning,
+    };
     for unit in journal.units.iter().rev() {
         plan.reverse(unit)?;
     }
@@ -87,11 +96,20 @@ fn planned(
 pub(crate) fn settle(
     run: Run,
     journal: &Journal,
+    undone: &Journal,
     store: &Tree,
     workspace: &Tree,
 ) -> Result<(), OverlayError> {
-    let left = |unit: &Unit| {
-        !matches!(unit.step, Step::Mode { .. }) && unit.step.is_done(store, workspace).unwrap_or(true)
+    let exchanged = undone.units.iter().filter(|unit| matches!(unit.step, Step::Exchange { .. }));
+    let back: HashSet<&Path> = exchanged
+        .filter(|unit| unit.step.is_done_in(store).unwrap_or(false))
+        .map(|unit| unit.step.path())
+        .collect();
+    let left = |unit: &Unit| match &unit.step {
+        Step::Mode { .. } => false,
+        // What the store has instead may be another file than the run brought, which meant the same.
+        Step::Exchange { path, .. } if back.contains(path.as_path()) => false,
+        step => step.is_done(store, workspace).unwrap_or(true),
     };
     if journal.units.iter().any(left) {
         // Its record goes after: what is left here without one would be kept as if nothing had been done.
@@ -109,6 +127,9 @@ struct Plan<'p> {
     skipped: Vec<Skipped>,
     /// What will be in the workspace, and where in the store it is.
     coming: BTreeMap<PathBuf, PathBuf>,
+    /// What some of the files meant that the run brought.
+    meanings: &'p BTreeMap<PathBuf, [u8; 32]>,
+    meaning: Meaning,
 }
 
 impl Plan<'_> {
@@ -210,6 +231,19 @@ impl Plan<'_> {
         }
     }
 
+    /// Whether a file was only written anew by a program that nobody asked to: it means what it meant.
+    fn means_the_same(&self, path: &Path, brought: &Meta, found: &Meta) -> bool {
+        let is_file = |meta: &Meta| meta.kind == Kind::File;
+        let now = |known: &[u8; 32]| {
+            let meaning = (self.meaning)(path, &|| self.workspace.content(path, MAX_MEANING));
+            meaning.is_some_and(|meaning| digest(&meaning) == *known)
+        };
+        is_file(brought)
+            && is_file(found)
+            && brought.mode == found.mode
+            && self.meanings.get(path).is_some_and(now)
+    }
+
     /// Compares what a unit brought with what is there now.
     fn state(&self, unit: &Unit) -> Result<State, Unseen> {
         let path = unit.step.path();
@@ -222,7 +256,11 @@ impl Plan<'_> {
         let mut waiting = vec![(PathBuf::new(), top)];
         while let Some((relative, found)) = waiting.pop() {
             match expected.get(relative.as_path()) {
-                Some(meta) if is_same(meta, &found) => same.push(relative.clone()),
+                Some(meta)
+                    if is_same(meta, &found) || self.means_the_same(&join(path, &relative), meta, &found) =>
+                {
+                    same.push(relative.clone());
+                }
                 _ => {
                     touched = true;
                     continue;
@@ -280,8 +318,15 @@ mod tests {
     /// Whoever writes to a file again may leave all but one of these as it was.
     #[test]
     fn each_of_them_tells_that_a_file_was_touched() {
-        let brought =
-            Meta { kind: Kind::File, whiteout: false, inode: 7, size: 3, mode: 0o644, changed: (9, 1) };
+        let brought = Meta {
+            kind: Kind::File,
+            whiteout: false,
+            inode: 7,
+            size: 3,
+            room: 0,
+            mode: 0o644,
+            changed: (9, 1),
+        };
         assert!(is_same(&brought, &brought));
         for found in [
             Meta { kind: Kind::Link, ..brought },

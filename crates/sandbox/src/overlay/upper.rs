@@ -4,7 +4,10 @@
 //! `user.overlay.opaque`; everything else in the layer is new, or a copy that was made to be changed. The layer is read once, and
 //! of the directory below only what it names: the work is linear in what was changed.
 
-use super::changes::{Change, ChangeKind, Changes, CommitPolicy, Opened, Refused, Sight};
+use super::ajar::join;
+use super::changes::{
+    Change, ChangeKind, Changes, CommitPolicy, MAX_MEANING, Opened, Refused, Sight, digest,
+};
 use super::error::OverlayError;
 use super::journal::{Entry, Unit};
 use super::moves;
@@ -59,6 +62,7 @@ pub(crate) fn read(
     // Who closes a directory first does not reach what is in it.
     reader.closing.reverse();
     reader.changes.units.append(&mut reader.closing);
+    reader.meanings();
     reader.changes.accepted.sort_by(|a, b| a.path.cmp(&b.path));
     reader.changes.refused.sort_by(|a, b| a.change.path.cmp(&b.change.path));
     Ok(reader.changes)
@@ -111,6 +115,18 @@ impl Reader<'_> {
             self.changes.opened.push(Opened { path: path.to_owned(), mode: found.mode, moves });
         }
         Ok(())
+    }
+
+    /// What the files mean that will be brought.
+    fn meanings(&mut self) {
+        for Unit { step, entries } in &self.changes.units {
+            for entry in entries.iter().filter(|entry| entry.meta.kind == Kind::File) {
+                let path = join(step.path(), &entry.path);
+                if let Some(meaning) = self.policy.meaning(&path, &|| self.sight.after(&path, MAX_MEANING)) {
+                    self.changes.meanings.insert(path, digest(&meaning));
+                }
+            }
+        }
     }
 
     fn look(tree: &Tree, path: &Path) -> Result<Option<Meta>, OverlayError> {
@@ -195,7 +211,7 @@ impl Reader<'_> {
         };
         let Some(gone) = self.judged(gone, None) else { return Ok(()) };
         self.changes.accepted.push(gone);
-        self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.size);
+        self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.room);
         if before.kind == Kind::Directory {
             self.gone_with(&path)?;
         }
@@ -220,7 +236,7 @@ impl Reader<'_> {
             for name in names {
                 let path = directory.join(name);
                 let Ok(Some(before)) = Self::look(self.workspace, &path) else { continue };
-                self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.size);
+                self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.room);
                 let replaced =
                     self.store.look(&Self::upper(&path)).ok().flatten().is_some_and(|after| !after.whiteout);
                 if !replaced {
@@ -263,7 +279,7 @@ impl Reader<'_> {
         let step = match before {
             None => Step::In { inside, path },
             Some(before) => {
-                self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.size);
+                self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.room);
                 if before.kind == Kind::Directory {
                     self.gone_with(&path)?;
                 }

@@ -433,12 +433,57 @@ fn what_is_kept_is_bounded() {
     }
     store.expire(&Keep::new(4, u64::MAX, day)).unwrap();
     assert_eq!(store.kept().unwrap().len(), 4);
-    store.expire(&Keep::new(4, 2500, day)).unwrap();
+    // Each keeps a file of a thousand bytes, which takes a block.
+    store.expire(&Keep::new(4, 2 * 4096 + 500, day)).unwrap();
     assert_eq!(store.kept().unwrap().len(), 2);
     let latest = store.kept().unwrap().remove(0);
     assert!(latest.title.contains("echo 5"), "{latest:?}");
-    store.expire(&Keep::new(4, 2500, Duration::ZERO)).unwrap();
+    store.expire(&Keep::new(4, 2 * 4096 + 500, Duration::ZERO)).unwrap();
     assert!(store.kept().unwrap().is_empty());
+}
+
+/// What takes no room on the disk takes none of what is kept either, and what takes too much is not kept alone.
+#[test]
+fn nobody_takes_the_way_back_from_what_was_before() {
+    need_sandbox!();
+    let place = Place::new();
+    let Some(store) = store(&place) else { return };
+    let day = Duration::from_secs(86_400);
+    for script in [
+        "echo 1 > f",
+        "truncate -s 1T hole; head -c 99999 /dev/zero > much",
+        "rm hole; echo 2 > f",
+        "rm much; echo 3 > f",
+        "echo 4 > f",
+    ] {
+        commit(&place, &store, script, &Accept);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let gone = store.expire(&Keep::new(9, 50_000, day)).unwrap();
+    let titles: Vec<_> = store.kept().unwrap().into_iter().map(|kept| kept.title).collect();
+    assert_eq!(gone.len(), 1, "{titles:?}");
+    assert!(!titles.iter().any(|title| title.contains("rm much")), "{titles:?}");
+}
+
+/// What somebody else has begun to commit is finished before anything is judged.
+#[test]
+fn one_commit_at_a_time() {
+    need_sandbox!();
+    let place = Place::new();
+    let Some(store) = store(&place) else { return };
+    let [first, second] = [store.begin().unwrap(), store.begin().unwrap()];
+    assert!(!first.is_touched());
+    fs::write(first.layer().upper().join("new"), "x").unwrap();
+    assert!(first.is_touched());
+    let turn = first.turn().unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| second.turn().map(|_| place.workspace().join("new").exists()));
+        let changes = first.changes(&Accept).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        first.commit(changes, "new").unwrap();
+        drop(turn);
+        assert!(waiting.join().unwrap().unwrap());
+    });
 }
 
 #[test]

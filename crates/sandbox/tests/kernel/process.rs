@@ -209,7 +209,22 @@ fn background_processes_end_with_the_command() {
     let mark = format!("87{}", std::process::id());
     let result = place.run(&format!("setsid nohup sleep {mark} > /dev/null 2>&1 & sleep 0.1; exit 6"));
     assert_eq!(result.exit, Exit::Exited(6));
+    assert!(result.left_running);
     assert_eq!(processes_with(&mark), 0);
+}
+
+/// A shell does not wait for what it gave its output to. Whoever goes on starting others is waited for no longer than anybody.
+#[test]
+fn what_is_written_at_last_is_not_lost() {
+    need_sandbox!();
+    let place = Place::new();
+    let result = place.run("exec > >(sleep 0.1; tee log) 2>&1; echo first; echo last >&2");
+    assert_eq!((stdout(&result).as_str(), result.left_running), ("first\nlast\n", false));
+    assert_eq!(std::fs::read_to_string(place.workspace().join("log")).unwrap(), "first\nlast\n");
+    let without_end = "while :; do (true &); done > /dev/null 2>&1 & exit 7";
+    let result = place.run(without_end);
+    assert_eq!((result.exit, result.left_running), (Exit::Exited(7), true));
+    assert!(result.duration < Duration::from_secs(20), "{:?}", result.duration);
 }
 
 #[test]
