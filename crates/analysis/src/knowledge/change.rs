@@ -72,6 +72,8 @@ pub(super) fn change<'a>(
             change_place(run, flow, *role, field);
             if !run.has(Fact::PutsFiles, scan) {
                 unpacked::whatever(run, content(run, flow, WriteMode::Below), field);
+            } else if flow.tree {
+                unpacked::poured(run, uses, field, false, content(run, flow, WriteMode::Below));
             }
             run.session.works(uses.runs().len() / 2);
             for source in uses.of(is_source) {

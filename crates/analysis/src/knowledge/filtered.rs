@@ -3,6 +3,8 @@
 //! `find . | grep '\.env$'` looks for the same files as `find . -name .env`: whoever opens what comes of it opens secrets.
 
 use super::found::{self, Root};
+use super::listed;
+use super::narrowing::{Filter, Word, is_capital, is_code, neighbour};
 use super::run::{Run, certainty};
 use super::scan::Scan;
 use super::spelled;
@@ -15,60 +17,157 @@ use crate::world::FileKind;
 use shward_syntax::Span;
 
 /// Most names that one program is told, times the places where they are looked for.
-const MOST_LOOKS: usize = 512;
+pub(super) const MOST_LOOKS: usize = 512;
 
 /// What looking at one costs, in steps.
 const COST: usize = 192;
 
+/// Most programs before one that are asked what they leave over.
+const MOST_NEIGHBOURS: usize = 4;
+
+/// An ending among so many others is no name.
+const MANY_ENDINGS: usize = 3;
+
 /// Most words of a search that are looked at.
 const MOST_WORDS: usize = 64;
 
+/// A name that is looked for, by a word.
+struct Wanted {
+    name: Vec<u8>,
+    span: Span,
+    /// It may be the ending of other names.
+    ending: bool,
+}
+
 /// A program hands on some of the names that it is given: the secrets that it is told to choose are listed, as by a search for them.
-pub(super) fn choose(run: &mut Run<'_, '_>, scan: &Scan<'_>) {
+pub(super) fn choose<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
     // Nobody opens what is only shown.
-    if !run.program.has(Fact::Keeps(Syntax::Fixed))
-        || run.has(Fact::LeavesOut, scan)
-        || run.session.shows_output()
-    {
+    if !run.program.has(Fact::Keeps(Syntax::Fixed)) || run.session.shows_output() {
         return;
     }
-    let first = scan.operands_line().and_then(|line| line.items.iter().next());
-    let first = first.filter(|item| item.role == Role::Text).and_then(|_| scan.operands.first());
-    let values =
-        scan.own().iter().filter(|given| given.option.role == Role::Text).filter_map(|given| given.value);
-    let any_case = run.has(Fact::AnyCase, scan);
-    let mut names: Vec<(Vec<u8>, Span)> = Vec::new();
-    for (syntax, _) in run.program.keeps().filter(|(_, known)| scan.allows(known)) {
-        for word in first.into_iter().chain(values.clone()) {
-            let Some(text) = word.known() else { continue };
-            run.session.works(text.len());
-            let meant = spelled::names(text, syntax, any_case).into_iter();
-            names.extend(meant.filter(|name| place::may_be_secret(name)).map(|name| (name, word.span)));
+    let own = chosen(run, scan);
+    if scan.operands.len() < 2 {
+        narrow(run, &own);
+    }
+    if own.leaves_out {
+        return;
+    }
+    let mut wanted: Vec<Wanted> = Vec::new();
+    for (word, syntax) in &own.words {
+        run.session.works(word.text.len());
+        let names = spelled::names(word.text, *syntax, own.any_case);
+        let (secrets, others): (Vec<_>, Vec<_>) =
+            names.into_iter().partition(|name| place::may_be_secret(name));
+        let pathless = !word.text.contains(&b'/') && !word.text.contains(&b'^');
+        let endings = others.iter().filter(|name| spelled::is_ending(name) && !is_capital(name)).count();
+        // One ending of many.
+        if pathless
+            && endings >= MANY_ENDINGS
+            && secrets.iter().filter(|name| !is_capital(name)).count() == 1
+            && secrets.iter().all(|name| spelled::is_ending(name))
+        {
+            continue;
+        }
+        let ended = pathless && *syntax != Syntax::Fixed && word.text.ends_with(b"$");
+        // A dot that means any character, and not the dot.
+        let loose = *syntax != Syntax::Fixed && !word.text.iter().any(|byte| b"\\[".contains(byte));
+        let secrets = secrets.into_iter().filter(|name| !(loose && is_code(name)));
+        wanted.extend(secrets.map(|name| {
+            let ending = ended && spelled::is_ending(&name);
+            Wanted { name, span: word.span, ending }
+        }));
+    }
+    wanted.sort_unstable_by(|one, other| (&one.name, one.ending).cmp(&(&other.name, other.ending)));
+    wanted.dedup_by(|one, other| one.name == other.name);
+    if !wanted.is_empty() {
+        let open = own.is_open();
+        for earlier in before(run) {
+            let (filter, size) = neighbour(run.session.words_of(Some(earlier)));
+            run.session.works(size * wanted.len());
+            if let Some(filter) = filter {
+                wanted.retain(|wanted| !filter.excludes(&wanted.name, open));
+            }
         }
     }
-    names.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-    names.dedup_by(|one, other| one.0 == other.0);
-    if names.is_empty() {
+    if wanted.is_empty() {
         return;
     }
     let span = run.call.span;
-    let (roots, _) = found::listed(run, span);
+    let (roots, _) = listed::listed(run, span);
     // Each of these was held against the others.
     run.session.works(roots.len() * roots.len());
     let roots = roots.into_iter().filter(|root| holds_others(run, root)).collect::<Vec<_>>();
-    let looks = names.len().saturating_mul(roots.len());
+    let looks = wanted.len().saturating_mul(roots.len());
     run.session.works(looks.saturating_mul(COST));
     if looks > MOST_LOOKS {
         return run.not_understood(Unknown::Budget("names in an expression"), span);
     }
-    for (name, span) in names {
+    for Wanted { name, span, ending } in wanted {
         let name = &*run.arena().alloc_slice_copy(&name);
-        for root in roots.iter().filter(|root| root.may_find(name)) {
+        for root in roots.iter().filter(|root| !(ending && root.is_told_part()) && root.may_find(name)) {
             if let Some(secret) = found::secret(run, root.target, name, span) {
                 list(run, &secret);
             }
         }
     }
+}
+
+/// What a program is told to look for in lines.
+fn chosen<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>) -> Filter<'a> {
+    let first = scan.operands_line().and_then(|line| line.items.iter().next());
+    let first = first.filter(|item| item.role == Role::Text).and_then(|_| scan.operands.first().copied());
+    let values =
+        scan.own().iter().filter(|given| given.option.role == Role::Text).filter_map(|given| given.value);
+    let told = first
+        .into_iter()
+        .chain(values.copied())
+        .filter_map(|field| Some(Word { text: field.known()?, span: field.span }));
+    let told = told.collect::<Vec<_>>();
+    let syntaxes = run.program.keeps().filter(|(_, known)| scan.allows(known)).map(|(syntax, _)| syntax);
+    let words = syntaxes.flat_map(|syntax| told.iter().map(move |word| (*word, syntax))).collect();
+    Filter { words, leaves_out: run.has(Fact::LeavesOut, scan), any_case: run.has(Fact::AnyCase, scan) }
+}
+
+/// Of the secrets that the program before it has chosen, those are over that this one does not hand on.
+fn narrow(run: &mut Run<'_, '_>, own: &Filter<'_>) {
+    let Some(earlier) = before(run).into_iter().find(|at| listed::chooses(run.session.words_of(Some(*at))))
+    else {
+        return;
+    };
+    if run.session.is_spent(Some(earlier)) {
+        return;
+    }
+    let ends = |word: &Field<'_>| word.known().is_some_and(|word| word.ends_with(b"$") || word == b"-x");
+    let open = !run.session.words_of(Some(earlier)).iter().any(ends);
+    let upstream = run.session.upstream();
+    let told = run.session.effects().len();
+    run.session.works(told.saturating_sub(upstream));
+    let listed = run.session.effects().iter().skip(upstream).filter_map(|effect| match effect.kind {
+        EffectKind::List { target }
+            if effect.invocation() == Some(earlier) && target.scope >= Scope::Secret =>
+        {
+            Some((target, effect.span, effect.certainty))
+        }
+        _ => None,
+    });
+    let listed = listed.collect::<Vec<_>>();
+    run.session.works(own.size().saturating_mul(listed.len()));
+    let (over, left): (Vec<_>, Vec<_>) =
+        listed.into_iter().partition(|(target, ..)| own.excludes(values::base_name(target.path), open));
+    if over.is_empty() {
+        return;
+    }
+    run.session.spends(earlier);
+    for (target, span, certainty) in left {
+        run.emit(EffectKind::List { target }, span, certainty);
+    }
+}
+
+/// The programs of the pipeline just before this one that hand on lines, the next one first.
+fn before(run: &Run<'_, '_>) -> Vec<u32> {
+    let Some(current) = run.session.invocation().filter(|_| run.call.piped) else { return Vec::new() };
+    let earlier = (run.session.upstream_calls()..current).rev().take(MOST_NEIGHBOURS);
+    earlier.take_while(|at| listed::hands_on_lines(run.session.words_of(Some(*at)))).collect()
 }
 
 /// Whether what is found below a place are other files than it is itself, and it is no secret as a whole.
@@ -95,74 +194,4 @@ pub(super) fn spelled_in<'a>(
     let names = syntaxes.iter().flat_map(|syntax| spelled::names(text, *syntax, any_case));
     let meant = names.filter(|name| place::may_be_secret(name)).take(MOST_WORDS);
     meant.map(|name| &*run.arena().alloc_slice_copy(&name)).collect()
-}
-
-impl Root<'_> {
-    /// Whether a search may find a file of this name here, by what its words say of names: `-name '*.ts'` does not.
-    fn may_find(&self, name: &[u8]) -> bool {
-        let Some((words, lists)) = self.sought else { return true };
-        let words = words.get(..MOST_WORDS.min(words.len())).unwrap_or_default();
-        let known = |at: usize| words.get(at).and_then(Field::known);
-        // What is named before is not gone into.
-        let pruned = words.iter().rposition(|word| word.known() == Some(b"-prune")).unwrap_or_default();
-        let (mut says, mut fits) = (false, false);
-        let mut groups: Vec<bool> = Vec::new();
-        let (mut negated, mut out) = (false, false);
-        for at in 1..words.len() {
-            let Some(word) = known(at) else { continue };
-            let outer = groups.last().copied().unwrap_or_default();
-            match word {
-                b"!" | b"-not" => negated = !negated,
-                b"(" => groups.push(outer ^ std::mem::take(&mut negated)),
-                b")" => {
-                    groups.pop();
-                }
-                _ => {}
-            }
-            if matches!(word, b"!" | b"-not" | b"(" | b")") {
-                continue;
-            }
-            // What negates a test stands before it, and its value behind it.
-            let left_out = std::mem::replace(&mut out, outer ^ std::mem::take(&mut negated));
-            let Some((pattern, by_path)) = told(word, known(at - 1), lists) else { continue };
-            let (left_out, pattern) = match pattern.strip_prefix(b"!") {
-                Some(pattern) => (!left_out, pattern),
-                None => (left_out, pattern),
-            };
-            if at < pruned {
-                continue;
-            }
-            let base = values::base_name(pattern);
-            let is_meant = values::fits(&name.to_ascii_lowercase(), &base.to_ascii_lowercase());
-            if !left_out {
-                says = true;
-                fits |= is_meant;
-            } else if is_meant && !base.iter().all(|byte| *byte == b'*') {
-                let above = pattern.strip_suffix(base).unwrap_or_default();
-                if !by_path || matches!(above, b"" | b"*/" | b"**/") {
-                    return false;
-                }
-            }
-        }
-        fits || !says
-    }
-}
-
-/// The pattern for names, or for paths, that a word of a search is, with that before it.
-fn told<'a>(word: &'a [u8], before: Option<&[u8]>, lists: bool) -> Option<(&'a [u8], bool)> {
-    let before = before.unwrap_or_default();
-    if let Some(at) = word.iter().position(|byte| *byte == b'=') {
-        let (option, value) = word.split_at_checked(at)?;
-        return found::CHOOSING.contains(&option).then_some((value.get(1..)?, false));
-    }
-    if found::CHOOSING.contains(&before) || matches!(before, b"-name" | b"-iname") {
-        return Some((word, false));
-    }
-    let by_path = before.starts_with(b"-") && (before.ends_with(b"path") || before.ends_with(b"wholename"));
-    if by_path || before.starts_with(b"-") && before.ends_with(b"regex") && word != b".*" {
-        return Some((word, true));
-    }
-    // Of what reads, an operand may be the text that is looked for.
-    let operand = lists && !word.starts_with(b"-") && !before.starts_with(b"-") && word.contains(&b'*');
-    operand.then_some((word, true))
 }

@@ -1,12 +1,13 @@
 //! Names that a search finds: each is or lies below a known place, but which they are is not known.
 
-use super::hidden::{bare, chosen, finds_any, follows_links};
+use super::hidden::{bare, follows_links};
+use super::listed::listed_since;
 use super::picked;
 use super::run::{Run, certainty};
 use super::tables;
 use super::values;
 use super::words::Fact;
-use crate::effect::{Covers, Effect, EffectKind, Rest, Scope, Target, Unknown, WriteMode};
+use crate::effect::{Covers, EffectKind, Rest, Scope, Target, Unknown, WriteMode};
 use crate::place;
 use crate::session::{Call, Session};
 use crate::value::{Field, Origins, Piece, Stream, Value};
@@ -40,14 +41,11 @@ pub(crate) struct Root<'a> {
 /// A name that a search has found, or a part of it where it was divided at blanks.
 const NAME: Value<'static> = Value::unknown(Origins::NAMES.union(Origins::FOUND));
 
-/// Most places that are told apart.
-const MAX_ROOTS: usize = 64;
-
 /// Most words of a program among which names are looked for.
 const MAX_SOUGHT: usize = 64;
 
 /// File name endings of source code and prose, which hold no secrets worth a look.
-const ORDINARY: [&[u8]; 44] = [
+pub(super) const ORDINARY: [&[u8]; 44] = [
     b"py", b"pyi", b"pyc", b"pyo", b"js", b"mjs", b"cjs", b"jsx", b"ts", b"tsx", b"rs", b"go", b"c", b"h",
     b"cc", b"cpp", b"hpp", b"cxx", b"java", b"kt", b"scala", b"rb", b"php", b"cs", b"swift", b"lua", b"pl",
     b"sh", b"md", b"rst", b"txt", b"html", b"css", b"scss", b"vue", b"o", b"a", b"so", b"log", b"tmp",
@@ -452,7 +450,7 @@ pub(super) fn word<'a>(run: &mut Run<'_, 'a>) -> Option<(usize, Vec<Root<'a>>)> 
 }
 
 /// Whether the names that a program prints begin with the places that it is given, which stand there letter by letter.
-fn leads(words: &[Field<'_>]) -> bool {
+pub(super) fn leads(words: &[Field<'_>]) -> bool {
     let Some((name, words)) = words.split_first() else { return false };
     let program = name.known().and_then(tables::program);
     program.is_some_and(|(_, program)| program.has(Fact::NamesLed))
@@ -462,7 +460,7 @@ fn leads(words: &[Field<'_>]) -> bool {
 
 /// Whether a program that reads is given names that were found, and else nothing but text that stands there: what it prints of them
 /// is told as they are.
-fn hands_on(words: &[Field<'_>]) -> bool {
+pub(super) fn hands_on(words: &[Field<'_>]) -> bool {
     let found = |word: &Field<'_>| word.value == NAME;
     words.len() <= MAX_SOUGHT
         && words.iter().any(found)
@@ -536,63 +534,4 @@ impl<'a> Run<'_, 'a> {
             }
         });
     }
-}
-
-/// The places that names printed by an earlier part of the command lie at or below, and whether they may lie anywhere
-/// else.
-pub(super) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Vec<Root<'a>>, bool) {
-    let upstream = if run.call.piped { run.session.upstream() } else { 0 };
-    listed_since(run, upstream, span)
-}
-
-/// The same of what was looked at by the effects from `upstream` on.
-fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Span) -> (Vec<Root<'a>>, bool) {
-    let mut roots: Vec<Root<'a>> = Vec::new();
-    let here = run.session.cwd();
-    let told = run.session.effects().len();
-    run.session.works(told);
-    let looked = |(at, effect): (usize, &Effect<'a>)| match effect.kind {
-        EffectKind::List { target } => Some((at, target, effect.invocation(), true)),
-        EffectKind::Read { target } => Some((at, target, effect.invocation(), false)),
-        _ => None,
-    };
-    let looked: Vec<_> = run.session.effects().iter().enumerate().filter_map(looked).collect();
-    let mut elsewhere = false;
-    for (at, target, invocation, lists) in looked {
-        if target.rest == Rest::Unknown || target.path.is_empty() {
-            // Names below a place that is not known.
-            elsewhere = true;
-            continue;
-        }
-        // Names may be relative to where they were printed.
-        let printed_here = here.is_some() && run.session.worked_in(invocation) == here;
-        elsewhere |= at >= upstream && !printed_here;
-        let filtered = target.rest == Rest::Below;
-        // What is printed of the working directory begins with `./`, or is below it.
-        let itself = !filtered && here != Some(target.path);
-        let words = run.session.words_of(invocation);
-        let sought = Some((words, lists));
-        // Below another place each begins with the name of that.
-        let led = here != Some(target.path) || leads(words) || !lists && hands_on(words);
-        let whole = lists && (target.tree || filtered) && !chosen(run, invocation);
-        let hidden = whole && finds_any(words);
-        let picked = lists && target.scope >= Scope::Secret;
-        let root =
-            Root { target, pattern: None, within: None, itself, filtered, sought, led, hidden, picked, span };
-        if let Some(other) = roots.iter_mut().find(|r| r.target == root.target) {
-            other.led &= led;
-        } else {
-            if roots.len() == MAX_ROOTS {
-                elsewhere = true;
-                break;
-            }
-            roots.push(root);
-        }
-    }
-    let places = roots.iter().map(|root| root.target.path).collect::<Vec<_>>();
-    for root in roots.iter_mut().filter(|root| root.picked) {
-        run.session.works(places.len() / 4);
-        root.picked = picked::lies_below(root.target.path, &places);
-    }
-    (roots, elsewhere)
 }

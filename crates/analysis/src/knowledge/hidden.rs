@@ -56,7 +56,7 @@ fn names_hidden(pattern: &[u8]) -> bool {
 }
 
 /// How a program is described, whatever directory it is started from.
-fn described(words: &[Field<'_>]) -> Option<(&'static str, tables::Program)> {
+pub(super) fn described(words: &[Field<'_>]) -> Option<(&'static str, tables::Program)> {
     words.first().and_then(Field::known).map(values::base_name).and_then(tables::program)
 }
 

@@ -26,9 +26,11 @@ mod installed;
 mod known;
 mod languages;
 mod linking;
+mod listed;
 mod module;
 mod moves;
 mod names;
+mod narrowing;
 mod network;
 mod overwriting;
 mod picked;
@@ -40,6 +42,7 @@ mod run;
 mod scan;
 mod script;
 mod settled;
+mod sought;
 mod spelled;
 mod tables;
 mod told;
@@ -56,6 +59,7 @@ pub(crate) use evaluate::{Printed, base_name_printed, locates, makes_file, notes
 pub(crate) use found::{names_of, reads_found};
 pub(crate) use installed::is_installed;
 pub use languages::{is_known_language, names_grave};
+pub(crate) use listed::chooses;
 pub(crate) use program::{is_builtin, names_program};
 pub(crate) use values::{base_name, single_quoted};
 

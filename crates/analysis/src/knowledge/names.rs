@@ -26,7 +26,7 @@ pub(super) fn lists_here(run: &Run<'_, '_>, scan: &Scan<'_>) -> bool {
 }
 
 /// The origins of a program's output, in which names stay names only if the program does not touch them.
-pub(super) fn kept(run: &mut Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Origins {
+pub(super) fn kept<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, origins: Origins) -> Origins {
     let described = scan
         .levels
         .iter()

@@ -16,7 +16,7 @@ const END: u8 = 2;
 const LONGEST: usize = 300;
 
 /// Most ways in which one alternative is spelled.
-const MOST_WAYS: usize = 16;
+const MOST_WAYS: usize = 64;
 
 /// What may be done for each byte, and at least.
 const WORK: usize = 64;
@@ -66,13 +66,18 @@ pub(super) fn names(expression: &[u8], syntax: Syntax, any_case: bool) -> Vec<Ve
 struct Way {
     /// A slash or the beginning of the line stands before it.
     led: bool,
+    /// It is the name of a directory that stands before it.
+    below: bool,
     text: Vec<u8>,
 }
 
 impl Way {
     fn push(&mut self, byte: u8) {
         match byte {
-            b'/' => self.begin(),
+            b'/' => {
+                self.below |= self.text.last().is_some_and(u8::is_ascii_alphanumeric);
+                self.begin();
+            }
             // Such bytes stand for something else here.
             0x03..0x20 => self.push(SOME),
             _ if self.text.len() >= LONGEST => {}
@@ -90,6 +95,7 @@ impl Way {
         if other.led {
             self.begin();
         }
+        self.below |= other.below;
         other.text.iter().for_each(|byte| self.push(*byte));
     }
 
@@ -107,8 +113,16 @@ impl Way {
             && name.len() < LONGEST
             && !name.iter().any(|byte| *byte < 0x20 || b"*?[](){}|+^$\\".contains(byte));
         let whole = self.led && start == 0 && ended;
-        (told && (whole || !name.iter().all(u8::is_ascii_alphanumeric))).then_some(name)
+        // At the end of names in a directory that is told, it is an ending (`docker/.*\.env$`).
+        let ending = self.below && start > 0 && ended && is_ending(name);
+        (told && !ending && (whole || !name.iter().all(u8::is_ascii_alphanumeric))).then_some(name)
     }
+}
+
+/// Whether a name may as well be the ending of others: `.env`.
+pub(super) fn is_ending(name: &[u8]) -> bool {
+    name.split_first()
+        .is_some_and(|(first, rest)| *first == b'.' && rest.iter().all(u8::is_ascii_alphanumeric))
 }
 
 /// A part of an expression, before it is known how often it comes.
@@ -370,7 +384,10 @@ impl<'p> Reader<'p> {
                 false => push(ways, b'.'),
             },
             Atom::Byte(SOME) if maybe => push(ways, MANY),
-            Atom::Byte(b'/') if !maybe => begin(ways),
+            Atom::Byte(b'/') if !maybe => {
+                ways.truncate(1);
+                push(ways, b'/');
+            }
             Atom::Byte(byte) if !maybe => push(ways, byte),
             Atom::Byte(byte) => {
                 let mut way = Way::default();
@@ -458,6 +475,10 @@ mod tests {
             (r"\.env.*", Basic, &[".env"]),
             (r".*/\.env", Basic, &[".env"]),
             (r".*\.env", Basic, &[".env"]),
+            (r"docker/.*\.env$", Basic, &[]),
+            (r"docker/.*\.env", Basic, &[".env"]),
+            (r"docker/\.env$", Basic, &[".env"]),
+            (r"^\./.*\.env$", Basic, &[".env"]),
             (r"\<id_rsa\>", Basic, &["id_rsa"]),
             (r"\(\.env\|\.npmrc\)$", Basic, &[".env", ".npmrc"]),
             (r"\.env\|x", Basic, &[".env"]),
@@ -474,6 +495,11 @@ mod tests {
             (r"/env.*$", Extended, &[]),
             (r"(^|/)\.env(\.local)?$", Extended, &[".env", ".env.local"]),
             (r"\.(env|pem)$", Extended, &[".env", ".pem"]),
+            (
+                r"\.(a|b|c|d|e|f|g|h|i|env)",
+                Extended,
+                &[".a", ".b", ".c", ".d", ".e", ".env", ".f", ".g", ".h", ".i"],
+            ),
             (r"id_(rsa|ed25519)", Extended, &["id_ed25519", "id_rsa"]),
             (r"\.env(\..*)?$", Extended, &[".env", ".env."]),
             (r"\.env([a-z]+)?$", Extended, &[".env"]),

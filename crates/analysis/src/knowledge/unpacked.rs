@@ -59,6 +59,10 @@ pub(super) fn any_below<'a>(arena: &'a Bump, place: &Value<'a>) -> Value<'a> {
 /// An archive is unpacked where the program runs, if it is told neither a place nor names.
 pub(super) fn here<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 'a>, content: Stream<'a>) {
     let unpacks = |line: Operands| line.items.iter().any(|item| item.role == Role::Member);
+    // Without an archive it says how it is used.
+    if scan.operands.is_empty() {
+        return;
+    }
     if scan.operands_line().is_some_and(unpacks) && !uses.has(|role| role == Role::Member) {
         let here = values::field(b".", Origins::LITERAL, run.call.span);
         whatever(run, content, &here);
@@ -73,7 +77,7 @@ pub(super) fn poured<'a>(
     apart: bool,
     content: Stream<'a>,
 ) {
-    let whole = |path: &[u8]| apart || values::base_name(path) == b".";
+    let whole = |path: &[u8]| apart || matches!(values::base_name(path), b"." | b"..");
     if !is_obeyed(&run.target(&place.value, false)) {
         return;
     }

@@ -11,15 +11,14 @@ use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Scan};
 use crate::knowledge::values;
 use crate::knowledge::words::Syntax;
+use crate::place;
 use crate::session::Reentry;
 use crate::value::{Field, Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
+use std::collections::HashSet;
 
 /// Most places that are told apart.
 const MAX_ROOTS: usize = 64;
-
-/// Most names that are looked for, times the places.
-const MOST_LOOKS: usize = 512;
 
 /// Reads the arguments of `fd`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
@@ -118,17 +117,21 @@ fn secrets<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Root<'a>> {
         let Some(text) = pattern.known() else { continue };
         // A pattern is a regular expression, or a glob; of a plain name both say the same but for these.
         let name = text.iter().copied().filter(|byte| !b"^$\\".contains(byte));
-        names.push(BumpVec::from_iter_in(name, run.arena()).into_bump_slice());
+        let name = BumpVec::from_iter_in(name, run.arena()).into_bump_slice();
+        if name.iter().any(|byte| b"*?[".contains(byte)) || place::may_be_secret(name) {
+            names.push(name);
+        }
         if !scan.has(&["-g", "--glob"]) {
             names.extend(filtered::spelled_in(run, &pattern, &[syntax], true));
         }
     }
-    names.sort_unstable();
-    names.dedup();
+    let mut seen = HashSet::new();
+    names.retain(|name| seen.insert(*name));
     let places = roots(run, scan);
-    if names.len().saturating_mul(places.len()) > MOST_LOOKS {
+    let most = filtered::MOST_LOOKS / places.len().max(1);
+    if names.len() > most {
         run.not_understood(Unknown::Budget("names to search for"), run.call.span);
-        return Vec::new();
+        names.truncate(most);
     }
     let mut found = Vec::new();
     for root in places {

@@ -4,6 +4,7 @@
 
 use crate::effect::{EffectKind, Unknown};
 use crate::knowledge::found;
+use crate::knowledge::listed;
 use crate::knowledge::picked;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Scan};
@@ -179,7 +180,7 @@ fn unknown_items<'a>(
     let span = run.call.span;
     let marker = if let Replace::Each(marker) = replace { Some(*marker) } else { None };
     let names = items.origins == Origins::NAMES;
-    let (roots, mut elsewhere) = if names { found::listed(run, span) } else { (Vec::new(), true) };
+    let (roots, mut elsewhere) = if names { listed::listed(run, span) } else { (Vec::new(), true) };
     elsewhere |=
         torn || marker.is_some_and(|m| command.iter().any(|w| found::is_led_elsewhere(run, &roots, w, m)));
     let mut output = Stream::unknown(Origins::NONE, span);
