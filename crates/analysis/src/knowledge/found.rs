@@ -3,10 +3,11 @@
 use super::hidden::{bare, follows_links};
 use super::listed::listed_since;
 use super::picked;
+use super::root::NAME;
+pub(crate) use super::root::Root;
 use super::run::{Run, certainty};
 use super::tables;
 use super::values;
-use super::words::Fact;
 use crate::effect::{Covers, EffectKind, Rest, Scope, Target, Unknown, WriteMode};
 use crate::place;
 use crate::session::{Call, Session};
@@ -14,32 +15,6 @@ use crate::value::{Field, Origins, Piece, Stream, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{Span, same};
-
-/// A place below which names are found.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Root<'a> {
-    pub(super) target: Target<'a>,
-    /// Only names of this pattern.
-    pub(super) pattern: Option<&'a [u8]>,
-    /// Only paths of this pattern, or names of one in any case.
-    pub(super) within: Option<&'a [u8]>,
-    /// It may be among what is found itself, by another name than `.`.
-    pub(super) itself: bool,
-    /// Not everything below it is meant.
-    pub(super) filtered: bool,
-    /// The words of another program that has looked for them, and whether it is given nothing but names.
-    pub(super) sought: Option<(&'a [Field<'a>], bool)>,
-    /// Each name begins with that of a directory.
-    pub(super) led: bool,
-    /// Any hidden directory may be found.
-    pub(super) hidden: bool,
-    /// A secret that is looked for by its name, among what another root means.
-    pub(super) picked: bool,
-    pub(super) span: Span,
-}
-
-/// A name that a search has found, or a part of it where it was divided at blanks.
-const NAME: Value<'static> = Value::unknown(Origins::NAMES.union(Origins::FOUND));
 
 /// Most words of a program among which names are looked for.
 const MAX_SOUGHT: usize = 64;
@@ -447,24 +422,6 @@ pub(super) fn word<'a>(run: &mut Run<'_, 'a>) -> Option<(usize, Vec<Root<'a>>)> 
     let roots = found(run, word)?;
     let everywhere = roots.iter().any(|root| root.sought.is_some_and(|(words, _)| follows_links(words)));
     (!everywhere).then_some((at, roots))
-}
-
-/// Whether the names that a program prints begin with the places that it is given, which stand there letter by letter.
-pub(super) fn leads(words: &[Field<'_>]) -> bool {
-    let Some((name, words)) = words.split_first() else { return false };
-    let program = name.known().and_then(tables::program);
-    program.is_some_and(|(_, program)| program.has(Fact::NamesLed))
-        && words.len() <= MAX_SOUGHT
-        && words.iter().all(|word| word.known().is_some())
-}
-
-/// Whether a program that reads is given names that were found, and else nothing but text that stands there: what it prints of them
-/// is told as they are.
-pub(super) fn hands_on(words: &[Field<'_>]) -> bool {
-    let found = |word: &Field<'_>| word.value == NAME;
-    words.len() <= MAX_SOUGHT
-        && words.iter().any(found)
-        && words.iter().all(|word| word.known().is_some() || found(word))
 }
 
 /// Interprets an argument list in which what may be found stands for that word, as if it had been handed on by `xargs`: what

@@ -1,9 +1,10 @@
 //! The places that an earlier part of a command has looked at: what it printed lies at or below these.
 
-use super::found::{Root, hands_on, leads};
 use super::hidden::{chosen, described, finds_any};
 use super::picked;
+use super::root::{NAME, Root};
 use super::run::Run;
+use super::tables;
 use super::words::{Fact, Syntax};
 use crate::effect::{Covers, Effect, EffectKind, Rest, Scope, Target};
 use crate::value::{Field, Origins};
@@ -11,6 +12,9 @@ use shward_syntax::Span;
 
 /// Most places that are told apart; and as many secrets that were looked for by name, which take no place from the others.
 const MAX_ROOTS: usize = 64;
+
+/// Most words of a program that are looked at.
+const MOST_WORDS: usize = 64;
 
 /// Most programs of a pipeline that are looked at.
 const MOST_STAGES: usize = 64;
@@ -90,6 +94,24 @@ pub(super) fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Spa
         root.picked = picked::lies_below(root.target.path, &places);
     }
     (roots, elsewhere)
+}
+
+/// Whether the names that a program prints begin with the places that it is given, which stand there letter by letter.
+fn leads(words: &[Field<'_>]) -> bool {
+    let Some((name, words)) = words.split_first() else { return false };
+    let program = name.known().and_then(tables::program);
+    program.is_some_and(|(_, program)| program.has(Fact::NamesLed))
+        && words.len() <= MOST_WORDS
+        && words.iter().all(|word| word.known().is_some())
+}
+
+/// Whether a program that reads is given names that were found, and else nothing but text that stands there: what it prints of them
+/// is told as they are.
+fn hands_on(words: &[Field<'_>]) -> bool {
+    let found = |word: &Field<'_>| word.value == NAME;
+    words.len() <= MOST_WORDS
+        && words.iter().any(found)
+        && words.iter().all(|word| word.known().is_some() || found(word))
 }
 
 /// How much depends on what lies at a place.

@@ -38,6 +38,7 @@ mod program;
 mod provenance;
 mod readers;
 mod reading;
+mod root;
 mod run;
 mod scan;
 mod script;

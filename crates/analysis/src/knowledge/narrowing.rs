@@ -84,7 +84,8 @@ fn may_keep(text: &[u8], syntax: Syntax, name: &[u8], open: bool) -> bool {
     // A word that makes another name of it: `.env.example`. Directories may have it in their names as well, if it is told as a whole.
     let word = text.strip_prefix(b"\\.").or_else(|| text.strip_prefix(b".")).unwrap_or(text);
     let plain = !word.is_empty() && word.iter().all(u8::is_ascii_alphanumeric);
-    !(open && plain && !place::may_be_secret(&[name, b".", word].concat()))
+    let longer = |word: &[u8]| place::may_be_secret(&[name, b".", word].concat());
+    !(open && plain && longer(b"local") && !longer(word))
 }
 
 /// In one of which a line ends in which this is found, if that is all that it says of the end.

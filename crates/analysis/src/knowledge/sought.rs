@@ -11,6 +11,12 @@ const MOST_WORDS: usize = 64;
 /// A pattern that says nothing, or what is not understood.
 const ANY: &[u8] = b"*";
 
+/// One that stands for names of source code and the like.
+const CODE: &[u8] = b"*.ts";
+
+/// Longest list of endings that is read.
+const LONGEST: usize = 256;
+
 impl Root<'_> {
     /// Whether it is a part of the workspace that somebody has told.
     pub(super) fn is_told_part(&self) -> bool {
@@ -93,7 +99,9 @@ fn among_expanded(words: &[Field<'_>], lists: bool, name: &[u8]) -> Option<bool>
     if !expanded.iter().all(|word| is_expanded(&word)) || operands.count() > usize::from(!lists) {
         return None;
     }
-    Some(expanded.iter().any(|word| {
+    // What has another name may be a directory, of which the content is told.
+    let mut fits = false;
+    for word in expanded {
         let mut pattern = Vec::new();
         for piece in word.value.pieces().iter() {
             match piece {
@@ -101,8 +109,14 @@ fn among_expanded(words: &[Field<'_>], lists: bool, name: &[u8]) -> Option<bool>
                 _ => pattern.push(b'*'),
             }
         }
-        values::fits(name, values::base_name(&pattern))
-    }))
+        let base = values::base_name(&pattern);
+        let ending = base.rsplit(|byte| *byte == b'.').next().filter(|ending| ending.len() < base.len())?;
+        if pattern.ends_with(b"/") || !found::ORDINARY.contains(&ending) {
+            return None;
+        }
+        fits |= values::fits(name, base);
+    }
+    Some(fits)
 }
 
 /// The pattern for names, or for paths, that a word of a search is, with that before it.
@@ -118,19 +132,30 @@ fn told<'a>(word: &'a [u8], before: Option<&[u8]>, lists: bool) -> Option<(&'a [
     // Programs that read are told by these what to look for.
     let ending = lists && matches!(before, b"-e" | b"--extension") || matches!(before, b"-t" | b"--type");
     if ending && found::ORDINARY.contains(&word) && word != b"sh" {
-        return Some((b"*.ts", false));
+        return Some((CODE, false));
     }
     let by_path = before.starts_with(b"-") && (before.ends_with(b"path") || before.ends_with(b"wholename"));
     if by_path {
         return Some((word, true));
     }
     if before.starts_with(b"-") && before.ends_with(b"regex") && word != b".*" {
-        let ending = word.strip_prefix(b".*\\.").unwrap_or_default();
-        let plain = !ending.is_empty() && ending.iter().all(u8::is_ascii_alphanumeric);
-        return Some((if plain { word.get(1..)? } else { ANY }, true));
+        return Some((of_regex(word), true));
     }
     // Of what reads, an operand may be the text that is looked for. `:!*.lock` leaves out.
     let led = before.starts_with(b"-") && before != b"--";
     let operand = lists && !word.starts_with(b"-") && !led && word.contains(&b'*');
     operand.then_some((if word.starts_with(b":") { ANY } else { word }, true))
+}
+
+/// A pattern for names that says what a regular expression for paths does, if that is `.*\.ts` or `.*\.\(ts\|js\)`.
+fn of_regex(expression: &[u8]) -> &[u8] {
+    let Some(ending) = expression.strip_prefix(b".*\\.") else { return ANY };
+    if !ending.is_empty() && ending.iter().all(u8::is_ascii_alphanumeric) {
+        return expression.get(1..).unwrap_or(ANY);
+    }
+    let basic = ending.strip_prefix(b"\\(").and_then(|rest| rest.strip_suffix(b"\\)"));
+    let all = basic.or_else(|| ending.strip_prefix(b"(").and_then(|rest| rest.strip_suffix(b")")));
+    let Some(all) = all.filter(|all| all.len() < LONGEST) else { return ANY };
+    let mut endings = all.split(|byte| *byte == b'|').map(|end| end.strip_suffix(b"\\").unwrap_or(end));
+    if endings.all(|end| found::ORDINARY.contains(&end)) { CODE } else { ANY }
 }
