@@ -31,8 +31,10 @@ const TABLE: &[Row] = &[
         &[
             "listen eperm",
             "connect eperm",
-            "socket&operation not permitted",
-            "permissionerror: [errno 1] operation not permitted",
+            "socket: operation not permitted",
+            "socketexception: operation not permitted",
+            // In each traceback of Python's that ends there.
+            "_socket.socket.__init__(self",
             "code: 1, kind: permissiondenied",
         ],
         "this run can make local sockets only; `--contain loopback` gives it a network of its own, in which its servers and clients find each other",
@@ -190,7 +192,10 @@ mod tests {
     fn what_programs_say() {
         for (said, told) in [
             ("Error: listen EPERM: operation not permitted 127.0.0.1", "--contain loopback"),
-            ("PermissionError: [Errno 1] Operation not permitted", "--contain loopback"),
+            (
+                "    _socket.socket.__init__(self, family, type, proto, fileno)\nPermissionError: [Errno 1] Operation not permitted",
+                "--contain loopback",
+            ),
             ("listen tcp 127.0.0.1:0: socket: operation not permitted", "--contain loopback"),
             ("java.net.SocketException: Operation not permitted", "--contain loopback"),
             ("Cannot open netlink socket: Operation not permitted", "--contain loopback"),
@@ -241,6 +246,8 @@ mod tests {
             "error[E0425]: cannot find value",
             "chmod: changing permissions of 'x': Operation not permitted",
             "operation not permitted: socket",
+            "chown: changing ownership of 'app.socket': Operation not permitted",
+            "    os.nice(-5)\nPermissionError: [Errno 1] Operation not permitted",
         ] {
             assert!(of(&ended(1, said, ""), ALONE).is_empty(), "{said}");
         }

@@ -290,9 +290,29 @@ fn a_workspace_that_others_read_brings_them_nothing() {
         (".amp", "x"),
         (".Vscode/deep/er", "x"),
         (".qoder/agents", "x.md"),
+        (".vscode/a/b", "x"),
+        (".claude/skills/x/scripts", "x"),
+        (".repo/repo", "subcmds/x.py"),
+        (".repo/repo/subcmds", "x.py"),
     ] {
-        let (outcome, there) = run(directory, name, &RunOptions::default());
-        assert!(refused(&outcome.unwrap()).contains(&name.to_owned()) && !there, "{directory}/{name}");
+        // Whoever makes a repository of it changes nothing.
+        for repository in [false, true] {
+            if repository {
+                fs::create_dir_all(place.workspace.join(directory).join(".git")).unwrap();
+            }
+            let (outcome, there) = run(directory, name, &RunOptions::default());
+            let refused = refused(&outcome.unwrap());
+            assert!(
+                refused.contains(&name.to_owned()) && !there,
+                "{directory}/{name} {repository} {refused:?}"
+            );
+        }
+    }
+    for ordinary in ["mise", "own/.git", "own"] {
+        fs::create_dir_all(place.workspace.join(ordinary).join(".git")).unwrap();
+    }
+    for (directory, name) in [("mise", "config.toml"), ("own", "x"), ("own/src", "x")] {
+        assert!(run(directory, name, &RunOptions::default()).1, "{directory}/{name}");
     }
     let mut live = RunOptions::default();
     live.live = true;

@@ -13,7 +13,7 @@
 //! itself could not tell "exit 137" from "killed by signal 9".
 
 // The same program twice. It keeps argc, argv, envp and the child's pid in registers that system calls preserve, and
-// 32 bytes of stack: pollfd at 0, errno of the failed exec at 8, wait status at 16, report at 24.
+// 48 bytes of stack: pollfd at 0, errno of the failed exec at 8, wait status at 16, report at 24, what it waits at 32.
 //
 //  1. Not dumpable: nobody in the sandbox may open its /proc entries (a forged report, for one).
 //  2. If the status pipe has no reader any more, the supervisor died before the death signal was armed: end.

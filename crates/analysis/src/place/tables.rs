@@ -278,7 +278,6 @@ pub(super) const NAMES: &[Row] = &[
     (".edgerc", Secret),
     (".env", Secret),
     (".envrc", Persistence),
-    (".env~", Secret),
     (".erlang.cookie", Secret),
     (".exrc", Persistence),
     (".git-credentials", Secret),
@@ -322,7 +321,6 @@ pub(super) const NAMES: &[Row] = &[
     ("authorized_keys2", Persistence),
     ("cookies.sqlite", Secret),
     ("crush.json", Own),
-    ("firebender.json", Own),
     ("gptme.toml", Own),
     ("id_dsa", Secret),
     ("id_ecdsa", Secret),
@@ -354,9 +352,10 @@ pub(super) const FAMILIES: &[Row] = &[
     (".env*.defaults", ORDINARY),
     (".env*.schema", ORDINARY),
     (".env.*", Secret),
-    // What editors keep of one while it is changed: Vim, Emacs.
+    // What editors keep of one while it is changed, and of what it was before: Vim, Emacs.
+    (".env~*", Secret),
     ("..env.*", Secret),
-    ("#.env*", Secret),
+    ("#.env*#", Secret),
     ("id_rsa*", Secret),
     ("id_dsa*", Secret),
     ("id_ecdsa*", Secret),

@@ -294,7 +294,6 @@ fn known_paths_have_the_scope_of_their_place() {
                 ".mcp.json",
                 ".crush.json",
                 "crush.json",
-                "firebender.json",
                 ".factory/settings.json",
                 ".factory/hooks.json",
                 "/home/u/.gemini/settings.json",

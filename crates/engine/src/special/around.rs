@@ -86,6 +86,14 @@ mod tests {
                 assert_eq!(found, usize::from(hidden), "{part} {name}");
             }
         }
+        // What it lies in itself is not hidden from it.
+        let workspace = root.join("env/.env/lib/x");
+        fs::create_dir_all(&workspace).unwrap();
+        fs::write(root.join("env/.env.local"), "").unwrap();
+        let request = Request { home: home.clone(), ..Request::command("true", &workspace, &workspace) };
+        let special = Special::find(&request.resolved().unwrap(), None, false);
+        assert!(special.hidden.contains(&root.join("env/.env.local")));
+        assert!(!special.hidden.iter().any(|path| workspace.starts_with(path)), "{:?}", special.hidden);
         // One of its own in it is one by itself.
         let own = root.join("repo/packages/own");
         fs::create_dir_all(own.join(".git")).unwrap();

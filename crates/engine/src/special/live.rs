@@ -45,6 +45,8 @@ pub(super) struct Live {
     repositories: Vec<PathBuf>,
     /// When the run began, in seconds, if this is after it.
     since: Option<i64>,
+    /// Where the workspace lies in its project, if it is looked for changes.
+    place: PathBuf,
     /// Files with the rights of their owner or group, and links in the place of directories of settings, changed since the time that was
     /// asked for, and directories that lie too deep.
     refused: Vec<PathBuf>,
@@ -74,7 +76,8 @@ fn state(path: &Path) -> Option<State> {
 /// seconds, it is also looked for what changed since in a way that no run may, and what is closed is opened.
 pub(super) fn look(request: &Request, times: usize, since: Option<i64>) -> Live {
     let (workspace, home) = (&request.workspace, &request.home);
-    let mut found = Live { whole: true, since, ..Live::default() };
+    let place = since.map(|_| place_in_project(request)).unwrap_or_default();
+    let mut found = Live { whole: true, since, place, ..Live::default() };
     let mut left = MAX_ENTRIES.saturating_mul(times);
     let mut waiting = vec![(workspace.to_owned(), false)];
     while let Some((directory, filled)) = waiting.pop() {
@@ -143,8 +146,7 @@ impl Live {
                 self.refused.push(path);
             }
         } else if kind.is_symlink()
-            && is_below(&path)
-                .is_ok_and(|below| leads_to_settings(request, &place_in_project(request), &below))
+            && is_below(&path).is_ok_and(|below| leads_to_settings(request, &self.place, &below))
         {
             self.refused.push(path);
         } else if !kind.is_socket() {

@@ -360,8 +360,11 @@ impl Walk<'_> {
                 listing.hidden.push(bytes());
                 continue;
             }
+            // What the workspace lies in cannot be hidden from it.
+            let holds =
+                matches!(self.kind, Kind::Above | Kind::Tree) && self.request.workspace.starts_with(&path);
             match self.scope(&path) {
-                Scope::Secret => listing.hidden.push(bytes()),
+                Scope::Secret if !holds => listing.hidden.push(bytes()),
                 Scope::Own | Scope::Persistence if in_workspace => listing.protected.push(bytes()),
                 _ => {
                     let sample = Path::new(&name).extension().is_some_and(|ending| ending == "sample");

@@ -36,9 +36,9 @@ const GUARDED: [&str; 24] = [
     ".windsurf",
 ];
 
-/// Files that a shell, git, a terminal, an interpreter, a debugger or a manager of hooks or tools reads when somebody next starts it
+/// Files that a shell, git, a terminal, an agent, an interpreter, a debugger or a manager of hooks or tools reads when somebody next starts it
 /// there. To write them is a project's ordinary work, which a verdict lets be: it is the commit of a run that nobody has looked at before.
-const READ_BY_OTHERS: [&str; 56] = [
+const READ_BY_OTHERS: [&str; 57] = [
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
@@ -89,6 +89,7 @@ const READ_BY_OTHERS: [&str; 56] = [
     ".zshenv",
     ".zshrc",
     "captainhook.json",
+    "firebender.json",
     "grumphp.yml",
     "hk.pkl",
     "husky.config.js",
@@ -151,21 +152,27 @@ pub(crate) fn lies_in_started(path: &Path) -> bool {
     folded(path).ancestors().any(is_started)
 }
 
-/// Where a workspace lies in what the names above it belong to: the work tree of a repository, or else its last two directories.
-/// Agents keep work trees in their own directories, and what lies in these is a project's own.
+/// Where a workspace lies in what the names above it belong to: a work tree and the directories with a dot in front that this lies in, as
+/// anybody can make a repository of any directory; or else these and the workspace's last two names. Agents keep work trees in their own
+/// directories, and what lies in these is a project's own: they have a file called `.git`, which no run brings.
 pub(crate) fn place_in_project(request: &Request) -> PathBuf {
-    let workspace = &request.workspace;
-    let is_tree = |directory: &&Path| directory.join(".git").symlink_metadata().is_ok();
-    let tree = workspace.ancestors().find(is_tree).filter(|tree| *tree != request.home || tree == workspace);
-    let inside = tree.and_then(|tree| workspace.strip_prefix(tree).ok());
-    inside.map_or_else(
-        || {
-            let mut last: Vec<&OsStr> = workspace.iter().rev().take(2).collect();
-            last.reverse();
-            last.iter().filter(|name| **name != "/").collect()
-        },
-        Path::to_owned,
-    )
+    let Request { workspace, home, .. } = request;
+    let git = |directory: &Path| directory.join(".git").symlink_metadata();
+    let is_tree = |directory: &&Path| git(directory).is_ok() && (*directory != home || workspace == home);
+    let tree = workspace.ancestors().find(is_tree);
+    let top = tree.unwrap_or(workspace);
+    let names: Vec<&OsStr> =
+        top.strip_prefix(home).unwrap_or(top).iter().filter(|name| *name != "/").collect();
+    let is_telling =
+        |name: &&OsStr| name.as_bytes().starts_with(b".") || *name == "_darcs" || is_guarded(name);
+    let telling = names.iter().position(is_telling).unwrap_or(names.len());
+    let from = match tree {
+        Some(tree) if git(tree).is_ok_and(|found| !found.is_dir()) => names.len(),
+        Some(_) => telling,
+        None => telling.min(names.len().saturating_sub(2)),
+    };
+    let above: PathBuf = names.iter().skip(from).collect();
+    above.join(workspace.strip_prefix(top).unwrap_or(workspace))
 }
 
 /// Whether a directory of this name is protected as a whole. Some file systems do not tell upper from lower case.
