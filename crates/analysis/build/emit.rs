@@ -400,6 +400,7 @@ fn fact(fact: &Fact) -> String {
     match fact {
         Fact::Computes(how) => format!("Fact::Computes(Computed::{how:?})"),
         Fact::Tells(what) => format!("Fact::Tells(Telling::{what:?})"),
+        Fact::Keeps(syntax) => format!("Fact::Keeps(Syntax::{syntax:?})"),
         Fact::Follows(build) => format!("Fact::Follows(Build::{build:?})"),
         other => format!("Fact::{other:?}"),
     }

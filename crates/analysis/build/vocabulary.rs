@@ -3,7 +3,7 @@
 use super::effects::{
     LANGUAGES, METADATA, ORIGINS, PACKAGES, PERSISTENCE, PRIVILEGES, REMOTE, SIGNALS, SYSTEMS, VCS,
 };
-use super::words::{Act, Build, Computed, Fact, Role, Style, Telling};
+use super::words::{Act, Build, Computed, Fact, Role, Style, Syntax, Telling};
 
 const STYLES: &[(&str, Style)] = &[
     ("gnu", Style::Gnu),
@@ -34,6 +34,8 @@ const FACTS: &[(&str, Fact)] = &[
     ("names-led", Fact::NamesLed),
     ("finds-hidden", Fact::FindsHidden),
     ("same-lines", Fact::SameLines),
+    ("leaves-out", Fact::LeavesOut),
+    ("any-case", Fact::AnyCase),
     ("names-apart", Fact::NamesApart),
     ("names-remotes", Fact::NamesRemotes),
     ("enters-accounts", Fact::EntersAccounts),
@@ -53,7 +55,7 @@ const FACTS: &[(&str, Fact)] = &[
 ];
 
 /// Words behind which a value stands.
-const VALUED: [&str; 5] = ["computes", "tells", "packs", "follows", "module"];
+const VALUED: [&str; 6] = ["computes", "tells", "packs", "follows", "module", "keeps"];
 
 const TELLINGS: &[(&str, Telling)] = &[
     ("counts", Telling::Counts),
@@ -66,6 +68,13 @@ const TELLINGS: &[(&str, Telling)] = &[
     ("sizes", Telling::Sizes),
     ("commits", Telling::Commits),
     ("new-file", Telling::NewFile),
+];
+
+const SYNTAXES: &[(&str, Syntax)] = &[
+    ("fixed", Syntax::Fixed),
+    ("basic", Syntax::Basic),
+    ("extended", Syntax::Extended),
+    ("perl", Syntax::Perl),
 ];
 
 const BUILDS: &[(&str, Build)] = &[
@@ -202,6 +211,7 @@ pub(crate) fn fact<'w, 't>(words: &'w [&'t str]) -> Found<(Fact, &'w [&'t str])>
         "computes" => Ok((Fact::Computes(listed("way to compute", value, COMPUTED)?), others)),
         "tells" => Ok((Fact::Tells(listed("kind of text", value, TELLINGS)?), others)),
         "follows" => Ok((Fact::Follows(listed("build file", value, BUILDS)?), others)),
+        "keeps" => Ok((Fact::Keeps(listed("way to read a text", value, SYNTAXES)?), others)),
         "packs" if value.starts_with('.') => Ok((Fact::Packs(kept(value)), others)),
         "packs" => Err(NoSuchWord { what: "ending", valid: vec![".gz", ".xz", "…"] }),
         "module" if !value.is_empty() => Ok((Fact::Module(kept(value)), others)),

@@ -123,6 +123,29 @@ pub(crate) trait Session<'a> {
         0
     }
 
+    /// How many invocations there were before the pipeline that is being run.
+    fn upstream_calls(&self) -> u32 {
+        0
+    }
+
+    /// Where the standard input of an invocation comes from.
+    fn given_to(&self, _invocation: u32) -> Origins {
+        Origins::UNKNOWN
+    }
+
+    /// Whether the script has opened files, or may have, that programs can read and write beside the first three descriptors.
+    fn has_open_files(&self) -> bool {
+        true
+    }
+
+    /// Nothing more is made of the names that an invocation has chosen among those of a search.
+    fn spends(&mut self, _invocation: u32) {}
+
+    /// Whether that is so.
+    fn is_spent(&self, _invocation: Option<u32>) -> bool {
+        false
+    }
+
     /// How often a directory was entered so far that is not itself a name which a search found: names that were found
     /// before may mean something else in it.
     fn departures(&self) -> u32 {

@@ -165,6 +165,7 @@ fn what_holds_under_some_names_of_a_program_says_under_which() {
             ("packs", ".x"),
             ("follows", "package"),
             ("module", "x"),
+            ("keeps", "basic"),
         ];
         let value = value.iter().find(|(valued, _)| *valued == word).map_or("", |(_, value)| *value);
         let line = format!("{word} {value}");

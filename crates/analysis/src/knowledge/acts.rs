@@ -232,6 +232,9 @@ pub(super) fn place<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, role: Role, 
     match role {
         Role::Read => flow.origins = flow.origins | run.reads(&file, false),
         Role::List => run.lists(&file, false),
-        _ => change_place(run, flow, role, &file),
+        _ => {
+            flow.here |= role == Role::WriteBelow && path == ".";
+            change_place(run, flow, role, &file);
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! what is executed.
 
 use super::acts::{Phase, act, acts, recursive};
-use super::change::{change, take_back};
+use super::change::{change, content, take_back};
 use super::evaluate;
 use super::execute::execute;
 use super::flow::{Flow, Use, Uses};
@@ -17,9 +17,10 @@ use super::reading::{read, read_stdin};
 use super::run::Run;
 use super::scan::Scan;
 use super::tables::{Item, Kind, Repeat};
+use super::unpacked;
 use super::values;
 use super::words::{Computed, Fact, Output, Role, Style};
-use crate::effect::Unknown;
+use crate::effect::{Unknown, WriteMode};
 use crate::value::{Field, Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
 use std::cell::OnceCell;
@@ -152,6 +153,7 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 'a>) -
         input: evaluate::wants(run, scan).then(|| BumpVec::new_in(run.arena())),
         stdin: false,
         tree: recursive(scan),
+        here: false,
         told: OnceCell::new(),
     };
     for (role, fields) in uses.runs() {
@@ -181,6 +183,9 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 'a>) -
         linking::links(run, scan, uses);
     }
     acts(run, &mut flow, scan, endpoints, Phase::Acting);
+    if flow.here {
+        unpacked::here(run, scan, uses, content(run, &flow, WriteMode::Below));
+    }
     network::keeps_by_address(run, scan, uses);
     if scan.narrow {
         take_back(run, first_effect);
@@ -200,6 +205,7 @@ fn about<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
         input: None,
         stdin: false,
         tree: false,
+        here: false,
         told: OnceCell::new(),
     };
     for given in scan.given.iter().filter(|given| given.option.kind == Kind::Info) {

@@ -72,6 +72,8 @@ pub(super) fn change<'a>(
             change_place(run, flow, *role, field);
             if !run.has(Fact::PutsFiles, scan) {
                 unpacked::whatever(run, content(run, flow, WriteMode::Below), field);
+            } else if flow.tree {
+                unpacked::poured(run, uses, field, false, content(run, flow, WriteMode::Below));
             }
             run.session.works(uses.runs().len() / 2);
             for source in uses.of(is_source) {
@@ -141,7 +143,7 @@ pub(super) fn is_the_same_for_all<'a>(
         return true;
     }
     run.session.works(words);
-    !run.args().iter().any(|word| differs(word) && !ends_in(&word.value, &place.value))
+    !run.args().iter().any(|word| differs(word) && !values::ends_in(&word.value, &place.value))
         && !uses.iter().any(|each| reads(&each))
         && matches!(
             run.target(&place.value, false).scope,
@@ -162,17 +164,6 @@ fn soaks_up_each(run: &mut Run<'_, '_>) -> bool {
         EffectKind::Read { target } => target.rest != Rest::Exact,
         _ => false,
     })
-}
-
-/// Whether a value is at the end of a word: the value of an option that is joined to it.
-fn ends_in(word: &Value<'_>, value: &Value<'_>) -> bool {
-    let (Some((first, rest)), Some((own, others))) = (word.split_first(), value.split_first()) else {
-        return false;
-    };
-    match (first, own) {
-        (Piece::Text(first), Piece::Text(own)) => first.ends_with(own) && rest == others,
-        _ => rest == &*value.pieces(),
-    }
 }
 
 /// More steps back than this in one path are not followed.
@@ -296,6 +287,9 @@ pub(super) fn destination<'a>(
         !apart && target.rest == Rest::Exact && run.session.world().kind(target.path) == FileKind::Directory;
     let content = content(run, flow, WriteMode::Replace);
     let links = mode == WriteMode::Create;
+    if flow.tree && !links {
+        unpacked::poured(run, uses, field, apart, content);
+    }
     let replaces = !links || scan.has(&["-f", "--force"]);
     // Some places hold directories.
     let kept = !overwriting::names_directories(&field.value);

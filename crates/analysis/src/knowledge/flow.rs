@@ -134,6 +134,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) stdin: bool,
     /// What the operands name is meant with everything below it.
     pub(crate) tree: bool,
+    /// Files are written below the working directory, whatever the arguments say.
+    pub(crate) here: bool,
     /// Whether an argument is text rather than a name, where that was asked.
     pub(crate) told: OnceCell<bool>,
 }

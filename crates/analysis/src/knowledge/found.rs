@@ -1,11 +1,14 @@
 //! Names that a search finds: each is or lies below a known place, but which they are is not known.
 
-use super::hidden::{bare, chosen, finds_any};
+use super::hidden::{bare, follows_links};
+use super::listed::listed_since;
+use super::picked;
+use super::root::NAME;
+pub(crate) use super::root::Root;
 use super::run::{Run, certainty};
 use super::tables;
 use super::values;
-use super::words::Fact;
-use crate::effect::{Covers, Effect, EffectKind, Rest, Scope, Target, Unknown, WriteMode};
+use crate::effect::{Covers, EffectKind, Rest, Scope, Target, Unknown, WriteMode};
 use crate::place;
 use crate::session::{Call, Session};
 use crate::value::{Field, Origins, Piece, Stream, Value};
@@ -13,38 +16,11 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{Span, same};
 
-/// A place below which names are found.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Root<'a> {
-    pub(super) target: Target<'a>,
-    /// Only names of this pattern.
-    pub(super) pattern: Option<&'a [u8]>,
-    /// Only paths of this pattern, or names of one in any case.
-    pub(super) within: Option<&'a [u8]>,
-    /// It may be among what is found itself, by another name than `.`.
-    pub(super) itself: bool,
-    /// Not everything below it is meant.
-    pub(super) filtered: bool,
-    /// The words of another program that has looked for them, and whether it is given nothing but names.
-    pub(super) sought: Option<(&'a [Field<'a>], bool)>,
-    /// Each name begins with that of a directory.
-    pub(super) led: bool,
-    /// Any hidden directory may be found.
-    pub(super) hidden: bool,
-    pub(super) span: Span,
-}
-
-/// A name that a search has found, or a part of it where it was divided at blanks.
-const NAME: Value<'static> = Value::unknown(Origins::NAMES.union(Origins::FOUND));
-
-/// Most places that are told apart.
-const MAX_ROOTS: usize = 64;
-
 /// Most words of a program among which names are looked for.
 const MAX_SOUGHT: usize = 64;
 
 /// File name endings of source code and prose, which hold no secrets worth a look.
-const ORDINARY: [&[u8]; 44] = [
+pub(super) const ORDINARY: [&[u8]; 44] = [
     b"py", b"pyi", b"pyc", b"pyo", b"js", b"mjs", b"cjs", b"jsx", b"ts", b"tsx", b"rs", b"go", b"c", b"h",
     b"cc", b"cpp", b"hpp", b"cxx", b"java", b"kt", b"scala", b"rb", b"php", b"cs", b"swift", b"lua", b"pl",
     b"sh", b"md", b"rst", b"txt", b"html", b"css", b"scss", b"vue", b"o", b"a", b"so", b"log", b"tmp",
@@ -64,6 +40,7 @@ impl<'a> Root<'a> {
             sought: None,
             led: false,
             hidden: false,
+            picked: false,
             span,
         }
     }
@@ -189,7 +166,7 @@ fn protected(run: &Run<'_, '_>, place: &Target<'_>, name: &[u8]) -> Option<Scope
 }
 
 /// Options whose value says which names are meant.
-const CHOOSING: [&[u8]; 4] = [b"-g", b"--glob", b"--iglob", b"--include"];
+pub(super) const CHOOSING: [&[u8]; 4] = [b"-g", b"--glob", b"--iglob", b"--include"];
 
 /// What a program looks for by name, if that is protected. What reads is given the text to look for as well: of it the names that belong
 /// to options count. What is left out is not looked for.
@@ -447,33 +424,6 @@ pub(super) fn word<'a>(run: &mut Run<'_, 'a>) -> Option<(usize, Vec<Root<'a>>)> 
     (!everywhere).then_some((at, roots))
 }
 
-/// Whether a search goes where links lead, or may: what it finds may lie anywhere.
-fn follows_links(words: &[Field<'_>]) -> bool {
-    words.iter().skip(1).filter_map(Field::known).any(|word| match word {
-        b"-follow" | b"--follow" | b"--dereference-recursive" | b"--dereference" => true,
-        [b'-', letters @ ..] => !letters.starts_with(b"-") && letters.iter().any(|byte| b"LR".contains(byte)),
-        _ => false,
-    })
-}
-
-/// Whether the names that a program prints begin with the places that it is given, which stand there letter by letter.
-fn leads(words: &[Field<'_>]) -> bool {
-    let Some((name, words)) = words.split_first() else { return false };
-    let program = name.known().and_then(tables::program);
-    program.is_some_and(|(_, program)| program.has(Fact::NamesLed))
-        && words.len() <= MAX_SOUGHT
-        && words.iter().all(|word| word.known().is_some())
-}
-
-/// Whether a program that reads is given names that were found, and else nothing but text that stands there: what it prints of them
-/// is told as they are.
-fn hands_on(words: &[Field<'_>]) -> bool {
-    let found = |word: &Field<'_>| word.value == NAME;
-    words.len() <= MAX_SOUGHT
-        && words.iter().any(found)
-        && words.iter().all(|word| word.known().is_some() || found(word))
-}
-
 /// Interprets an argument list in which what may be found stands for that word, as if it had been handed on by `xargs`: what
 /// the program does with it, it does below where the command has looked.
 pub(super) fn standing<'a>(
@@ -487,23 +437,25 @@ pub(super) fn standing<'a>(
     let mut output = Stream::unknown(Origins::NONE, run.call.span);
     with(run, roots, &mut |run| {
         let here = run.session.cwd();
-        let mut all: Vec<Field<'a>> = Vec::with_capacity(roots.len());
-        for root in roots {
-            let mut name = Field { span: word.span, ..root.field(run.arena()) };
-            if here.is_none_or(|here| here == root.target.path) && !root.led {
-                // It may be told without a directory before it, and look like an option.
-                name.value.origins = name.value.origins | Origins::FOUND;
+        for roots in picked::apart(roots, |root| root.picked) {
+            let mut all: Vec<Field<'a>> = Vec::with_capacity(roots.len());
+            for root in &roots {
+                let mut name = Field { span: word.span, ..root.field(run.arena()) };
+                if here.is_none_or(|here| here == root.target.path) && !root.led {
+                    // It may be told without a directory before it, and look like an option.
+                    name.value.origins = name.value.origins | Origins::FOUND;
+                }
+                all.push(name);
             }
-            all.push(name);
-        }
-        // One at a time, unless the word stands for several.
-        for some in all.chunks(if word.many { all.len().max(1) } else { 1 }) {
-            let mut words = BumpVec::with_capacity_in(argv.len() + some.len(), run.arena());
-            words.extend_from_slice_copy(before);
-            words.extend(some.iter().map(|name| Field { many: word.many, ..*name }));
-            words.extend_from_slice_copy(after);
-            run.call.argv = words.into_bump_slice();
-            output.origins = output.origins | inner(run).origins;
+            // One at a time, unless the word stands for several.
+            for some in all.chunks(if word.many { all.len().max(1) } else { 1 }) {
+                let mut words = BumpVec::with_capacity_in(argv.len() + some.len(), run.arena());
+                words.extend_from_slice_copy(before);
+                words.extend(some.iter().map(|name| Field { many: word.many, ..*name }));
+                words.extend_from_slice_copy(after);
+                run.call.argv = words.into_bump_slice();
+                output.origins = output.origins | inner(run).origins;
+            }
         }
         run.call.argv = argv;
     });
@@ -539,56 +491,4 @@ impl<'a> Run<'_, 'a> {
             }
         });
     }
-}
-
-/// The places that names printed by an earlier part of the command lie at or below, and whether they may lie anywhere
-/// else.
-pub(super) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Vec<Root<'a>>, bool) {
-    let upstream = if run.call.piped { run.session.upstream() } else { 0 };
-    listed_since(run, upstream, span)
-}
-
-/// The same of what was looked at by the effects from `upstream` on.
-fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Span) -> (Vec<Root<'a>>, bool) {
-    let mut roots: Vec<Root<'a>> = Vec::new();
-    let here = run.session.cwd();
-    let told = run.session.effects().len();
-    run.session.works(told);
-    let looked = |(at, effect): (usize, &Effect<'a>)| match effect.kind {
-        EffectKind::List { target } => Some((at, target, effect.invocation(), true)),
-        EffectKind::Read { target } => Some((at, target, effect.invocation(), false)),
-        _ => None,
-    };
-    let looked: Vec<_> = run.session.effects().iter().enumerate().filter_map(looked).collect();
-    let mut elsewhere = false;
-    for (at, target, invocation, lists) in looked {
-        if target.rest == Rest::Unknown || target.path.is_empty() {
-            // Names below a place that is not known.
-            elsewhere = true;
-            continue;
-        }
-        // Names may be relative to where they were printed.
-        let printed_here = here.is_some() && run.session.worked_in(invocation) == here;
-        elsewhere |= at >= upstream && !printed_here;
-        let filtered = target.rest == Rest::Below;
-        // What is printed of the working directory begins with `./`, or is below it.
-        let itself = !filtered && here != Some(target.path);
-        let words = run.session.words_of(invocation);
-        let sought = Some((words, lists));
-        // Below another place each begins with the name of that.
-        let led = here != Some(target.path) || leads(words) || !lists && hands_on(words);
-        let whole = lists && (target.tree || filtered) && !chosen(run, invocation);
-        let hidden = whole && finds_any(words);
-        let root = Root { target, pattern: None, within: None, itself, filtered, sought, led, hidden, span };
-        if let Some(other) = roots.iter_mut().find(|r| r.target == root.target) {
-            other.led &= led;
-        } else {
-            if roots.len() == MAX_ROOTS {
-                elsewhere = true;
-                break;
-            }
-            roots.push(root);
-        }
-    }
-    (roots, elsewhere)
 }

@@ -56,7 +56,7 @@ fn names_hidden(pattern: &[u8]) -> bool {
 }
 
 /// How a program is described, whatever directory it is started from.
-fn described(words: &[Field<'_>]) -> Option<(&'static str, tables::Program)> {
+pub(super) fn described(words: &[Field<'_>]) -> Option<(&'static str, tables::Program)> {
     words.first().and_then(Field::known).map(values::base_name).and_then(tables::program)
 }
 
@@ -100,4 +100,13 @@ pub(super) fn bare(expression: &[u8]) -> &[u8] {
     let begun = expression.strip_prefix(b"^").unwrap_or(expression);
     let begun = begun.strip_prefix(b".*").unwrap_or(begun);
     begun.strip_suffix(b"$").unwrap_or(begun)
+}
+
+/// Whether a search goes where links lead, or may: what it finds may lie anywhere.
+pub(super) fn follows_links(words: &[Field<'_>]) -> bool {
+    words.iter().skip(1).filter_map(Field::known).any(|word| match word {
+        b"-follow" | b"--follow" | b"--dereference-recursive" | b"--dereference" => true,
+        [b'-', letters @ ..] => !letters.starts_with(b"-") && letters.iter().any(|byte| b"LR".contains(byte)),
+        _ => false,
+    })
 }

@@ -2,6 +2,7 @@
 //!
 //! A list whose origin is [`Origins::NAMES`] alone lets `find … | xargs rm` be judged by where `find` looked.
 
+use super::filtered;
 use super::run::Run;
 use super::scan::Scan;
 use super::words::{Fact, Output};
@@ -25,7 +26,7 @@ pub(super) fn lists_here(run: &Run<'_, '_>, scan: &Scan<'_>) -> bool {
 }
 
 /// The origins of a program's output, in which names stay names only if the program does not touch them.
-pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Origins {
+pub(super) fn kept<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, origins: Origins) -> Origins {
     let described = scan
         .levels
         .iter()
@@ -47,6 +48,7 @@ pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Orig
         return origins.without(Origins::NAMES) | Origins::FILE | Origins::TOLD;
     }
     if passes {
+        filtered::choose(run, scan);
         // What it is told chooses among the lines, and does not get into them either.
         let told = run.call.stdin.origins.contains(Origins::LITERAL);
         return if told { origins } else { origins.without(Origins::LITERAL) };

@@ -2,6 +2,7 @@
 
 use super::flow::{Flow, Use, Uses};
 use super::found;
+use super::listed;
 use super::moves;
 use super::run::{Run, anywhere};
 use super::scan::Scan;
@@ -247,7 +248,7 @@ fn read_found<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, names: Stream<'a>,
         EffectKind::Write { target, .. } => target.path.contains(&b'\n'),
         _ => false,
     });
-    let (roots, elsewhere) = found::listed(run, span);
+    let (roots, elsewhere) = listed::listed(run, span);
     if torn || elsewhere || roots.is_empty() {
         return false;
     }

@@ -5,7 +5,7 @@
 
 use super::image::{Cursor, List, Named, Record};
 use super::words::{
-    Act, Beside, Build, Computed, Condition, Fact, Output, Role, Stdin, Style, Telling, bucket,
+    Act, Beside, Build, Computed, Condition, Fact, Output, Role, Stdin, Style, Syntax, Telling, bucket,
 };
 use shward_syntax::same;
 
@@ -79,6 +79,16 @@ impl Program {
     pub(crate) fn packs(&self) -> Option<&'static str> {
         self.known(Fact::Packs("")).and_then(|known| match known.fact {
             Fact::Packs(ending) => Some(ending),
+            _ => None,
+        })
+    }
+
+    /// How a text is read by which it keeps some of the lines that it is given, and beside which options.
+    pub(crate) fn keeps(&self) -> impl Iterator<Item = (Syntax, Known)> {
+        let keeps = self.has(Fact::Keeps(Syntax::Fixed));
+        let facts = keeps.then(|| self.facts(Fact::Keeps(Syntax::Fixed)));
+        facts.into_iter().flatten().filter_map(|known| match known.fact {
+            Fact::Keeps(syntax) => Some((syntax, known)),
             _ => None,
         })
     }

@@ -169,6 +169,17 @@ pub(crate) fn base_name(path: &[u8]) -> &[u8] {
     }
 }
 
+/// Whether a value is at the end of a word: the value of an option that is joined to it.
+pub(super) fn ends_in(word: &Value<'_>, value: &Value<'_>) -> bool {
+    let (Some((first, rest)), Some((own, others))) = (word.split_first(), value.split_first()) else {
+        return false;
+    };
+    match (first, own) {
+        (Piece::Text(first), Piece::Text(own)) => first.ends_with(own) && rest == others,
+        _ => rest == &*value.pieces(),
+    }
+}
+
 /// Whether a text is what a pattern says, in which `*` stands for any text and `\` takes away the meaning of what follows.
 pub(super) fn fits(text: &[u8], pattern: &[u8]) -> bool {
     let (mut rest, mut wanted) = (text, pattern);

@@ -53,6 +53,12 @@ pub(crate) enum Fact {
     FindsHidden,
     /// What it prints are lines that it has read.
     SameLines,
+    /// Of these it keeps those in which a text that it is given is found, read like this.
+    Keeps(Syntax),
+    /// It keeps the others.
+    LeavesOut,
+    /// Capitals are as good as small letters in that text.
+    AnyCase,
     /// With some arguments, what it prints is a text of a known kind.
     Tells(Telling),
     /// The name of what it puts somewhere is nothing of what is in it.
@@ -115,6 +121,9 @@ impl Fact {
             Self::FindsHidden => 37,
             Self::MakesNew => 36,
             Self::SameLines => 13,
+            Self::Keeps(_) => 38,
+            Self::LeavesOut => 39,
+            Self::AnyCase => 40,
             Self::Tells(_) => 14,
             Self::NamesApart => 15,
             Self::NamesRemotes => 16,
@@ -162,6 +171,19 @@ pub(crate) enum Telling {
     Commits,
     /// The name of a file that it has made.
     NewFile,
+}
+
+/// How a text is read that is looked for in lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Syntax {
+    /// As it is.
+    Fixed,
+    /// As POSIX's basic regular expression.
+    Basic,
+    /// As an extended one.
+    Extended,
+    /// As one of Perl's, or of those that are much like them.
+    Perl,
 }
 
 /// In which files stands what a program is told to run by a name.

@@ -321,6 +321,13 @@ pub(crate) fn may_name(pattern: &[Piece<'_>], name: &[u8]) -> bool {
     Part::Pattern(pattern).may_be(name)
 }
 
+/// Whether a file of this name may be a secret, in the place where programs look for it, or protected as much.
+pub(crate) fn may_be_secret(name: &[u8]) -> bool {
+    let is_meant = |row: &tables::Row| row.1 >= Scope::Secret && !row.0.contains('/');
+    classify::by_name(Part::Text(name), true) >= Scope::Secret
+        || tables::HOME.about(Names::Path(name)).any(is_meant)
+}
+
 /// An absolute path without `//`, `.` and `..`.
 pub(crate) fn normal<'a>(arena: &'a Bump, path: &[u8]) -> &'a [u8] {
     path::normalise(arena, b"", arena.alloc_slice_copy(path))

@@ -252,6 +252,26 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.upstream.map_or(0, |(effects, _)| effects)
     }
 
+    fn upstream_calls(&self) -> u32 {
+        self.upstream.map_or(0, |(_, calls)| u32::try_from(calls).unwrap_or(u32::MAX))
+    }
+
+    fn given_to(&self, invocation: u32) -> Origins {
+        self.invocations.get(invocation as usize).map_or(Origins::UNKNOWN, |known| known.stdin)
+    }
+
+    fn has_open_files(&self) -> bool {
+        self.state.flow.others.iter().any(|(_, port)| *port != Port::Closed)
+    }
+
+    fn spends(&mut self, invocation: u32) {
+        self.spent.insert(invocation);
+    }
+
+    fn is_spent(&self, invocation: Option<u32>) -> bool {
+        invocation.is_some_and(|number| self.spent.contains(&number))
+    }
+
     fn departures(&self) -> u32 {
         self.departures
     }
@@ -451,6 +471,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.effects.extend(followed.into_iter().filter(follow::is_grave));
         if self.effects.len() == first {
             self.invocations.truncate(invocations);
+            self.spent.retain(|number| (*number as usize) < invocations);
         }
         self.following.leave();
     }

@@ -384,6 +384,45 @@ pub(crate) const FAMILIES: &[Family] = &[
     ("pipelines of xargs", |n| {
         numbered(n, |i| format!("find . -name a{i} | xargs -n 1 sh -c 'ls \"$1\"' a | xargs rm; "))
     }),
+    ("expressions for names", |n| format!("find . | grep{} | xargs cat", flood(" -e '\\.env'", n))),
+    ("expressions for many names", |n| {
+        format!("find . | grep{} | xargs cat", numbered(n, |i| format!(" -e '\\.env\\.a{i}'")))
+    }),
+    ("an expression of many names", |n| {
+        format!("find . | grep -E '({})$' | xargs cat", numbered(n, |i| format!("\\.env\\.a{i}|")))
+    }),
+    ("expressions for names in many places", |n| {
+        let places = numbered(n / 2, |i| format!(" d{i}"));
+        let names = numbered(n / 2, |i| format!(" -e '\\.env\\.a{i}'"));
+        format!("find{places} | grep{names} | xargs cat")
+    }),
+    ("pipelines that choose names", |n| {
+        numbered(n, |i| format!("find a{i} b{i} | grep -E '\\.env|id_rsa' | xargs cat; "))
+    }),
+    ("a pipeline that chooses names again", |n| {
+        format!("find .{} | xargs cat", numbered(n, |i| format!(" | grep '\\.env\\.a{i}'")))
+    }),
+    ("groups in an expression for names", |n| {
+        format!("find . | grep -E '{}' | xargs cat", flood("(a|b|/)?", n))
+    }),
+    ("deep groups in an expression for names", |n| {
+        format!("find . | grep -E '{}' | xargs cat", nested("(", "\\.env", ")", n))
+    }),
+    ("sets in an expression for names", |n| {
+        format!("find . | grep '{}' | xargs cat", flood("[[:alpha:][", n))
+    }),
+    ("alternatives in an expression for names", |n| {
+        let all = numbered(n / 2, |i| format!("a{i}|"));
+        format!("find . | grep -E '({all}b){}' | xargs cat", flood("x", n / 2))
+    }),
+    ("expressions of find", |n| {
+        format!("find .{} -exec cat {{}} +", flood(" -o -regex '.*/\\(\\.env\\|id_rsa\\)'", n))
+    }),
+    ("patterns of fd", |n| format!("fd -H .{} -x cat", numbered(n, |i| format!(" --and '\\.env\\.a{i}'")))),
+    ("archives in a directory of settings", |n| {
+        format!("cd .vscode; {}", flood("unzip ../a; cp -r ../x/. .; ", n))
+    }),
+    ("copies into a directory of settings", |n| format!("cp -r {} .vscode", flood("x/. ", n))),
     ("shells of find", |n| format!("find . {}", flood("-exec sh -c 'rm \"$1\"' a {} \\; ", n))),
     ("Python in shells of find", |n| flood("find . -exec sh -c 'python3 -c \"print(1)\" | sh' \\; ", n)),
     ("many awk programs", |n| numbered(n, |i| format!("awk '{{ print $1 > \"f{i}\" }}' a; "))),

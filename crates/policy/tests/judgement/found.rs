@@ -1,6 +1,7 @@
 //! Names that a search found, and git: what a name means depends on where it was printed and what stands around it.
 
-use crate::{Row, allow, ask, contain, deny, judge};
+use crate::{Row, allow, ask, contain, deny, judge, rules, verdict};
+use shward_policy::Decision;
 
 const NAMES: &[Row] = &[
     // Below what was searched, whatever chooses among them.
@@ -74,6 +75,56 @@ const HIDDEN: &[Row] = &[
     allow("find . -regex '.*\\.json' | xargs sed -i s/a/b/", 2),
 ];
 
+/// What hands on some of the names that a search prints looks for the secrets that it spells.
+const CHOSEN: &[Row] = &[
+    deny("find . -type f | grep '\\.env$' | xargs cat", 3, "secret-read"),
+    deny("find ~ | grep -E '\\.(npmrc|pem)$' | while read -r f; do cat \"$f\"; done", 3, "secret-read"),
+    deny("for f in $(find / -type f | grep 'id_rsa$'); do cat \"$f\"; done", 3, "secret-read"),
+    deny("find . ! \\( -name '*.md' -o -name x \\) | grep -F .env | xargs cat", 3, "secret-read"),
+    deny("find . \\( -name a -o -name b \\) -prune -o -print | grep '\\.env' | xargs cat", 3, "secret-read"),
+    allow("find . -type f | grep '\\.env$' | xargs ls -l", 1),
+    allow("find . -type f | grep '\\.env$'", 1),
+    ask("find . -type f | grep '\\.env$' | xargs sed -i s/a/b/", 3, "secret-changed"),
+    // In the workspace these are ordinary files, and so are those of which a word says nothing.
+    allow("find . | grep -E '\\.(npmrc|pem)$' | xargs cat", 1),
+    allow("git ls-files | grep env | xargs cat", 1),
+    allow("git ls-files | grep kubeconfig | xargs cat", 1),
+    deny("git ls-files | grep -E '(^|/)kubeconfig$' | xargs cat", 3, "secret-read"),
+    allow("git ls-files | grep '\\.env\\.example$' | xargs cat", 1),
+    // The search, or the next program, does not hand them on.
+    allow("find . -name '*.ts' | grep '\\.env' | xargs cat", 1),
+    allow("find . -not -name '.env*' | grep '\\.env' | xargs cat", 1),
+    allow("rg --files -g '*.ts' | grep '\\.env' | xargs cat", 1),
+    allow("rg --files -g '!.env*' --hidden | grep '\\.env' | xargs cat", 1),
+    allow("find . -type f | grep -v '\\.env$' | xargs cat", 1),
+    // Whichever of the names comes last is written.
+    deny("cp y $(find ~ -type f | grep '\\.env$')", 4, "own-changed"),
+    deny("unzip a.zip -d $(find .vscode -regex '.*\\(\\.env\\|id_rsa\\)')", 3, "persistence-written"),
+    // Programs beside each other, and what a search is told.
+    allow("git ls-files | grep '\\.env' | grep '\\.example$' | xargs cat", 1),
+    allow("git ls-files | grep -v '\\.env$' | grep '\\.env' | xargs cat", 1),
+    allow("git ls-files | grep '\\.go$' | grep id_rsa | xargs cat", 1),
+    deny("git ls-files | grep '\\.env' | grep '\\.local$' | xargs cat", 3, "secret-read"),
+    deny("git ls-files | grep '\\.env$' | grep example | xargs cat", 3, "secret-read"),
+    allow("git ls-files -- '*.ts' | grep '\\.env' | xargs cat", 1),
+    deny("git ls-files ':!*.lock' | grep '\\.env$' | xargs cat", 3, "secret-read"),
+    deny("find . -name '*.ts' -o -type f | grep '\\.env$' | xargs cat", 3, "secret-read"),
+    // An ending among others, or in a directory that is told, is like `-name '*.env'`.
+    allow("find docker -type f | grep '\\.env$' | xargs cat", 1),
+    allow("git ls-files | grep -E '\\.(ts|tsx|json|md|env)$' | xargs wc -l", 1),
+    deny("git ls-files | grep -E '\\.(env|pem)$' | xargs wc -l", 3, "secret-read"),
+    // What has been counted, tested or shown only is nothing that a later search finds.
+    allow("git ls-files | grep '\\.env$' | wc -l; git ls-files '*.ts' | xargs wc -l", 1),
+    allow("[ -n \"$(git ls-files | grep '\\.env$')\" ] && echo x; git ls-files '*.ts' | xargs wc -l", 1),
+    deny(
+        "f() { git ls-files | grep '\\.env$' | sort; }; for x in $(f); do cat \"$x\"; done",
+        3,
+        "secret-read",
+    ),
+    deny("x=$(git ls-files | grep '\\.env$'); git ls-files '*.ts' | wc -l; cat $x", 3, "secret-read"),
+    allow("git ls-files | grep '\\.env'; for f in $(git ls-files '*.ts'); do cat \"$f\"; done", 1),
+];
+
 const GIT: &[Row] = &[
     // A directory that the command has made a repository is configured by it.
     contain("echo 'ref: refs/heads/m' > b/HEAD; git --git-dir=b status", 2, "unread-code"),
@@ -114,6 +165,38 @@ fn what_is_found_is_judged_by_where_it_was_found() {
 #[test]
 fn what_is_found_may_be_hidden() {
     judge(HIDDEN);
+}
+
+#[test]
+fn what_is_chosen_among_what_was_found_is_looked_for() {
+    judge(CHOSEN);
+}
+
+#[test]
+fn decoys_take_no_place_from_what_matters() {
+    let many = |from: &str| (0..70).map(|at| format!("{from}{at}")).collect::<Vec<_>>();
+    let secrets = many("\\.env\\.a").join("|");
+    let names = many("-name .env.a").join(" -o ");
+    let places = many("d").join(" ");
+    for before in [
+        format!("find . | grep -E '({secrets})$' > l; find"),
+        format!("find . -regex '.*\\({}\\)' > l; find", secrets.replace('|', "\\|")),
+        format!("find . {names} > l; find"),
+        format!("find {places} > l; find"),
+        format!("find {places}"),
+    ] {
+        for (place, rule) in [("/", "root-destroyed"), ("~", "home-destroyed")] {
+            let command = format!("{before} {place} | xargs rm -rf");
+            let verdict = verdict(&command, true);
+            assert_eq!(verdict.decision(), Decision::Deny, "{command}");
+            assert!(rules(&verdict).contains(&rule), "{command} {:?}", rules(&verdict));
+        }
+    }
+    for option in ["", "-F ", "-g "] {
+        let ands = many("--and x").join(" ").repeat(10);
+        let command = format!("fd -H {option}kubeconfig . {ands} -x cat");
+        assert_eq!(verdict(&command, false).decision(), Decision::Deny, "{command}");
+    }
 }
 
 #[test]

@@ -5,13 +5,17 @@
 
 use crate::effect::Unknown;
 use crate::knowledge::apply;
+use crate::knowledge::filtered;
 use crate::knowledge::found::{self, Root};
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Scan};
 use crate::knowledge::values;
+use crate::knowledge::words::Syntax;
+use crate::place;
 use crate::session::Reentry;
 use crate::value::{Field, Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
+use std::collections::HashSet;
 
 /// Most places that are told apart.
 const MAX_ROOTS: usize = 64;
@@ -97,6 +101,7 @@ fn roots<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Root<'a>> {
             sought: Some((words, true)),
             led: false,
             hidden: false,
+            picked: false,
             span: field.span,
         }
     };
@@ -105,16 +110,38 @@ fn roots<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Root<'a>> {
 
 /// The secrets that are searched for by their name.
 fn secrets<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Root<'a>> {
-    let Some(pattern) = scan.operands.first().and_then(|pattern| pattern.known()) else { return Vec::new() };
-    // A pattern is a regular expression, or a glob; of a plain name both say the same but for these.
-    let name = pattern.iter().copied().filter(|byte| !b"^$\\".contains(byte));
-    let name = BumpVec::from_iter_in(name, run.arena()).into_bump_slice();
+    let patterns = scan.operands.first().copied().into_iter().chain(scan.values(&["--and"]));
+    let syntax = if scan.has(&["-F", "--fixed-strings"]) { Syntax::Fixed } else { Syntax::Perl };
+    let mut names: Vec<&'a [u8]> = Vec::new();
+    for pattern in patterns {
+        let Some(text) = pattern.known() else { continue };
+        // A pattern is a regular expression, or a glob; of a plain name both say the same but for these.
+        let name = text.iter().copied().filter(|byte| !b"^$\\".contains(byte));
+        let name = BumpVec::from_iter_in(name, run.arena()).into_bump_slice();
+        if name.iter().any(|byte| b"*?[".contains(byte)) || place::may_be_secret(name) {
+            names.push(name);
+        }
+        if !scan.has(&["-g", "--glob"]) {
+            names.extend(filtered::spelled_in(run, &pattern, &[syntax], true));
+        }
+    }
+    let mut seen = HashSet::new();
+    names.retain(|name| seen.insert(*name));
     let places = roots(run, scan);
-    let named = |root: Root<'a>| {
-        let secret = found::secret(run, root.target, name, root.span)?;
-        Some(Root { pattern: secret.pattern, ..root })
-    };
-    places.into_iter().filter_map(named).collect()
+    let most = filtered::MOST_LOOKS / places.len().max(1);
+    if names.len() > most {
+        run.not_understood(Unknown::Budget("names to search for"), run.call.span);
+        names.truncate(most);
+    }
+    let mut found = Vec::new();
+    for root in places {
+        for name in &names {
+            if let Some(secret) = found::secret(run, root.target, name, root.span) {
+                found.push(Root { pattern: secret.pattern, ..root });
+            }
+        }
+    }
+    found
 }
 
 /// A word with a placeholder stands for what is found, or for a part of it.

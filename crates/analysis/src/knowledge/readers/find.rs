@@ -5,12 +5,14 @@
 
 mod primaries;
 
-use crate::effect::{Certainty, EffectKind, Rest, Target, Unknown, WriteMode};
+use crate::effect::{Certainty, EffectKind, Rest, Unknown, WriteMode};
+use crate::knowledge::filtered;
 use crate::knowledge::found::{self, Root};
 use crate::knowledge::hidden;
 use crate::knowledge::run::{Run, certainty};
 use crate::knowledge::scan::At;
 use crate::knowledge::values;
+use crate::knowledge::words::Syntax;
 use crate::session::Reentry;
 use crate::value::{Field, Origins, Piece, Stream, Value};
 use crate::world::FileKind;
@@ -278,9 +280,10 @@ impl<'a> Expression<'_, '_, 'a> {
                 if filters && !negated && !everything {
                     guard.filtered = true;
                     let told = value.and_then(|value| value.known());
-                    let told = match text.ends_with(b"regex") {
-                        true => told.map(|told| glob_of(self.run, told)),
-                        false => told,
+                    let expression = value.filter(|_| text.ends_with(b"regex"));
+                    let told = match expression {
+                        Some(_) => told.map(|told| glob_of(self.run, told)),
+                        None => told,
                     };
                     if text == b"-name" {
                         guard.pattern = told;
@@ -289,6 +292,13 @@ impl<'a> Expression<'_, '_, 'a> {
                     }
                     if let Some(told) = told.filter(|_| NAMING.has(text)) {
                         self.look_for_secrets(told, text.starts_with(b"-i"), word.span);
+                    }
+                    // Which of them it is, another word says.
+                    let syntaxes = [Syntax::Basic, Syntax::Extended];
+                    let any_case = text.starts_with(b"-i");
+                    let spelled = |value| filtered::spelled_in(self.run, &value, &syntaxes, any_case);
+                    for name in expression.map(spelled).unwrap_or_default() {
+                        self.look_for_secrets(name, false, word.span);
                     }
                 }
             }
@@ -316,10 +326,7 @@ impl<'a> Expression<'_, '_, 'a> {
     /// Secrets that are looked for by their names are listed as such: who reads the list and opens what it names opens them.
     fn list_secrets(&mut self) {
         for secret in std::mem::take(&mut self.secrets) {
-            let named = secret.field(self.run.arena());
-            let target = self.run.target(&named.value, false);
-            let target = Target { scope: target.scope.max(secret.target.scope), ..target };
-            self.run.emit(EffectKind::List { target }, named.span, certainty(&named));
+            filtered::list(self.run, &secret);
         }
     }
 
@@ -386,6 +393,7 @@ impl<'a> Expression<'_, '_, 'a> {
                 sought: None,
                 led: false,
                 hidden,
+                picked: false,
                 span: root.span,
             });
         }

@@ -4,6 +4,8 @@
 
 use crate::effect::{EffectKind, Unknown};
 use crate::knowledge::found;
+use crate::knowledge::listed;
+use crate::knowledge::picked;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Scan};
 use crate::knowledge::values;
@@ -178,7 +180,7 @@ fn unknown_items<'a>(
     let span = run.call.span;
     let marker = if let Replace::Each(marker) = replace { Some(*marker) } else { None };
     let names = items.origins == Origins::NAMES;
-    let (roots, mut elsewhere) = if names { found::listed(run, span) } else { (Vec::new(), true) };
+    let (roots, mut elsewhere) = if names { listed::listed(run, span) } else { (Vec::new(), true) };
     elsewhere |=
         torn || marker.is_some_and(|m| command.iter().any(|w| found::is_led_elsewhere(run, &roots, w, m)));
     let mut output = Stream::unknown(Origins::NONE, span);
@@ -192,18 +194,20 @@ fn unknown_items<'a>(
         return output;
     }
     found::with(run, &roots, &mut |run| {
-        if marker.is_some() {
-            for root in &roots {
-                let item = Field { many: false, ..root.field(run.arena()) };
-                let inner = run_with(run, command, marker, &[item]);
+        for roots in picked::apart(&roots, |root| root.picked) {
+            if marker.is_some() {
+                for root in &roots {
+                    let item = Field { many: false, ..root.field(run.arena()) };
+                    let inner = run_with(run, command, marker, &[item]);
+                    output.origins = output.origins | inner.origins;
+                }
+            } else {
+                let all: Vec<Field<'a>> = roots.iter().map(|root| root.field(run.arena())).collect();
+                let inner = run_with(run, command, None, &all);
                 output.origins = output.origins | inner.origins;
-            }
-        } else {
-            let all: Vec<Field<'a>> = roots.iter().map(|root| root.field(run.arena())).collect();
-            let inner = run_with(run, command, None, &all);
-            output.origins = output.origins | inner.origins;
-            for one in all.iter().filter(|_| few && all.len() > 1) {
-                run_with(run, command, None, std::slice::from_ref(one));
+                for one in all.iter().filter(|_| few && all.len() > 1) {
+                    run_with(run, command, None, std::slice::from_ref(one));
+                }
             }
         }
     });

@@ -514,7 +514,7 @@ impl<'a> Reader<'_, '_, 'a> {
             Act::Unpack(from, to) => {
                 self.read_each(at(from, &["filename"]));
                 let to = at(to, &["extract_dir"]).unwrap_or(Val::Text(self.report.literal(b".")));
-                self.write_each(Some(to), WriteMode::Below)
+                self.unpack_to(to)
             }
             Act::Pack => {
                 // How its name ends the format says.

@@ -14,7 +14,20 @@ impl<'a> Reader<'_, '_, 'a> {
         to: Option<Val<'a>>,
         mode: WriteMode,
     ) -> Val<'a> {
-        self.put_each(sources, tree, to, mode, false)
+        let val = self.put_each(sources, tree, to, mode, false);
+        for place in self.each_path(to.filter(|_| tree)) {
+            sources.iter().for_each(|from| self.report.fills(place.as_ref(), from.as_ref()));
+        }
+        val
+    }
+
+    /// What an archive holds is put below a directory.
+    pub(super) fn unpack_to(&mut self, to: Val<'a>) -> Val<'a> {
+        let val = self.write_each(Some(to), WriteMode::Below);
+        for place in self.each_path(Some(to)) {
+            self.report.fills(place.as_ref(), None);
+        }
+        val
     }
 
     fn put_each(

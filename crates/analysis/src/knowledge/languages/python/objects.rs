@@ -222,9 +222,13 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn extract(&mut self, name: &[u8], arguments: &Arguments<'a>) {
         let at = usize::from(name == b"extract");
         let to = arguments.get(at, &["path"]).unwrap_or(Val::Text(self.report.literal(b".")));
+        if at == 0 {
+            self.unpack_to(to);
+            return;
+        }
         self.write_each(Some(to), WriteMode::Below);
         // What is named comes to lie there, a directory with all that is in it.
-        let member = arguments.get(0, &["member"]).filter(|_| at == 1);
+        let member = arguments.get(0, &["member"]);
         if let Some((directory, member)) = to.known().zip(member.and_then(|member| member.known())) {
             let path = values::concat(self.report.arena, &[directory, b"/", member]);
             self.write_each(Some(Val::Text(self.report.literal(path))), WriteMode::Below);

@@ -3,6 +3,7 @@
 use super::Report;
 use crate::effect::{EffectKind, WriteMode};
 use crate::knowledge::settled::{becomes_settings, brought};
+use crate::knowledge::unpacked::{any_below, is_obeyed, may_bring};
 use crate::value::{Origins, Value};
 
 impl<'a> Report<'_, 'a> {
@@ -24,6 +25,16 @@ impl<'a> Report<'_, 'a> {
         let target = self.target(aim, false);
         if target.covers.guarded {
             self.emit(EffectKind::Metadata { target, what: "attributes" }, true);
+        }
+    }
+
+    /// What is not known by name is put below a directory: an archive, or what lies in another directory.
+    pub(in super::super) fn fills(&mut self, place: Option<&Value<'a>>, from: Option<&Value<'a>>) {
+        let Some(place) = place.filter(|place| is_obeyed(&self.target(place, false))) else { return };
+        let from = from.map(|from| self.target(from, false));
+        if from.is_none_or(|from| may_bring(self.session, &from, place)) {
+            let any = any_below(self.arena, place);
+            self.writes(Some(&any), WriteMode::Below);
         }
     }
 
