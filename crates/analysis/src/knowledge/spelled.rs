@@ -19,7 +19,7 @@ const LONGEST: usize = 300;
 const MOST_WAYS: usize = 64;
 
 /// What may be done for each byte, and at least.
-const WORK: usize = 64;
+const WORK: usize = 96;
 const LEAST_WORK: usize = 4096;
 
 /// Longest set of bytes: looking for the end of each class in it takes the square of its length.
