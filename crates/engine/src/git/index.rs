@@ -61,10 +61,29 @@ pub(crate) fn entries(index: &[u8]) -> Option<Vec<Entry<'_>>> {
     read(index).map(|(entries, _)| entries)
 }
 
+/// Whether git keeps an index there: of the work tree, of one more of them, or of a submodule.
+fn is_index(path: &Path) -> bool {
+    let mut parts = path.iter();
+    while let Some(part) = parts.next() {
+        if part != ".git" {
+            continue;
+        }
+        let within: Vec<_> = parts.clone().collect();
+        match within.as_slice() {
+            [name] | [.., name] if *name != "index" => return false,
+            [_] => return true,
+            [first, _, _] if *first == "worktrees" => return true,
+            [first, _, ..] if *first == "modules" => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
 /// What a file means where git writes it anew unasked: an index, which `git status` brings up to date in what it keeps of the times and
 /// inodes of files, as the prompts of shells and editors have it do all the time.
 pub(crate) fn meaning(path: &Path, content: Content<'_>) -> Option<Vec<u8>> {
-    if path.file_name()? != "index" || !path.iter().any(|part| part == ".git") {
+    if !is_index(path) {
         return None;
     }
     let index = content()?;
@@ -133,7 +152,19 @@ mod tests {
         for cut in 0..whole.len() {
             assert_eq!(of(whole.get(..cut).unwrap()), None, "{cut}");
         }
-        for path in ["index", "a/index", ".git/HEAD", "x.git/index"] {
+        for path in ["a/.git/.git/index", ".git/worktrees/w/index", ".git/modules/a/b/index"] {
+            assert!(meaning(Path::new(path), &|| Some(whole.clone())).is_some(), "{path}");
+        }
+        for path in [
+            "index",
+            "a/index",
+            ".git/HEAD",
+            "x.git/index",
+            "x/.git/d1/index",
+            ".git/d/d/index",
+            ".git/worktrees/index",
+            ".git/modules/index",
+        ] {
             assert_eq!(meaning(Path::new(path), &|| Some(whole.clone())), None, "{path}");
         }
         assert_eq!(meaning(Path::new(".git/index"), &|| None), None);
