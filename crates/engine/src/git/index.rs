@@ -63,17 +63,19 @@ pub(crate) fn entries(index: &[u8]) -> Option<Vec<Entry<'_>>> {
 
 /// Whether git keeps an index there: of the work tree, of one more of them, or of a submodule.
 fn is_index(path: &Path) -> bool {
+    if path.file_name().is_none_or(|name| name != "index") {
+        return false;
+    }
     let mut parts = path.iter();
     while let Some(part) = parts.next() {
         if part != ".git" {
             continue;
         }
-        let within: Vec<_> = parts.clone().collect();
-        match within.as_slice() {
-            [name] | [.., name] if *name != "index" => return false,
-            [_] => return true,
-            [first, _, _] if *first == "worktrees" => return true,
-            [first, _, ..] if *first == "modules" => return true,
+        let mut within = parts.clone();
+        match [within.next(), within.next(), within.next(), within.next()] {
+            [Some(_), None, ..] => return true,
+            [Some(first), Some(_), Some(_), None] if first == "worktrees" => return true,
+            [Some(first), Some(_), Some(_), _] if first == "modules" => return true,
             _ => {}
         }
     }
