@@ -36,7 +36,7 @@ pub(crate) const TABLE: &[(&str, &str)] = &[
     ("0", "allowed (check, explain), done"),
     (
         "1",
-        "something was found (audit: the log does not verify, a line is no record; policy: a remark, a difference, a case that fails; doctor: something is refused; undo: something was left as it is, or there were fewer runs; install --check: the hook is not there)",
+        "something was found (audit: the log does not verify, a line is no record; policy: a remark, a difference, a case that fails; doctor: something is refused; undo: something was left as it is, or there were fewer runs, or one that was not kept; install --check: the hook is not there)",
     ),
     ("2", "denied (check, explain, hook)"),
     ("3", "asked (check, explain)"),

@@ -181,6 +181,11 @@ pub(crate) fn say(ending: &Ending, previewed: bool, live: bool) {
         ));
     }
     let Some(changes) = &ending.changes else { return };
+    if changes.not_kept {
+        terminal::error(
+            "shward: this run cannot be taken back: what was there before takes more room than is kept ([undo] size)",
+        );
+    }
     if ending.disk_exceeded.is_some() {
         // Nothing was looked at, and that nothing is left of it was told.
         return;

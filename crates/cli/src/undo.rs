@@ -35,6 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
         _ => Fail::io(error.to_string()),
     };
     let kept = undoing.list(&workspace).map_err(|error| fail(error.into()))?;
+    let past = undoing.past(&workspace).map_err(|error| fail(error.into()))?;
     let operand = match args.operands.as_slice() {
         [] => "1",
         [one] => one.to_str().ok_or_else(|| Fail::usage("give a number of runs, or an id"))?,
@@ -46,13 +47,20 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
         if !args.operands.is_empty() {
             return Err(Fail::usage("--list lists every run that is kept; leave out the number or id"));
         }
-        list(&kept, json)?;
+        list(&kept, &past, json)?;
         return Ok(Exit::Allow);
     }
+    // What came before a run that cannot be taken back is not the last any more.
+    let past = past.iter().max_by_key(|past| past.time);
+    let mut stopped = None;
     let ids: Vec<String> = match operand.parse::<usize>() {
         // What was tried and could not be done is not tried again, unless by its name: it would keep back what came before it.
         Ok(count @ 1..=MAX) => {
-            kept.iter().filter(|kept| !kept.tried).take(count).map(|kept| kept.id.clone()).collect()
+            let after = |kept: &&Kept| past.is_none_or(|past| kept.time > past.time);
+            let runs = kept.iter().filter(|kept| !kept.tried).filter(after);
+            let ids: Vec<_> = runs.take(count).map(|kept| kept.id.clone()).collect();
+            stopped = past.filter(|_| ids.len() < count);
+            ids
         }
         Ok(_) => return Err(Fail::usage(format!("give a number from 1 to {MAX}, or an id"))),
         Err(_) => vec![operand.to_owned()],
@@ -82,20 +90,26 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let fewer = operand.parse().ok().filter(|asked| !args.operands.is_empty() && undone.len() < *asked);
     let skipped = undone.iter().any(|report| !report.skipped.is_empty());
     if json {
-        terminal::line(&serde_json::json!({ "v": 1, "undone": undone }).to_string())?;
+        let mut object = serde_json::json!({ "v": 1, "undone": undone });
+        if let (Some(stopped), Some(object)) = (stopped, object.as_object_mut()) {
+            let run =
+                serde_json::json!({ "id": stopped.id, "command": stopped.title, "time_ms": stopped.time });
+            object.insert("not_kept".to_owned(), run);
+        }
+        terminal::line(&object.to_string())?;
     } else {
         let kept = undoing.list(&workspace).unwrap_or_default();
-        terminal::line(&text(&undone, &kept, fewer))?;
+        terminal::line(&text(&undone, &kept, fewer, stopped))?;
     }
     match unrecorded {
         Some(error) => {
             Err(Fail::io(format!("what was taken back could not be recorded, and no more was: {error}")))
         }
-        None => Ok(if skipped || fewer.is_some() { Exit::Found } else { Exit::Allow }),
+        None => Ok(if skipped || fewer.is_some() || stopped.is_some() { Exit::Found } else { Exit::Allow }),
     }
 }
 
-fn list(kept: &[Kept], json: bool) -> Result<(), Fail> {
+fn list(kept: &[Kept], past: &[Kept], json: bool) -> Result<(), Fail> {
     if json {
         let runs: Vec<_> = kept
             .iter()
@@ -121,14 +135,23 @@ fn list(kept: &[Kept], json: bool) -> Result<(), Fail> {
             one_line(&kept.title)
         );
     }
+    for past in past {
+        let _ = writeln!(
+            out,
+            "{}  {:>9}  cannot be taken back: too large to be kept  {}",
+            past.id,
+            ago(past.time),
+            one_line(&past.title)
+        );
+    }
     if out.is_empty() {
         out.push_str("nothing that can be taken back is kept for this workspace\n");
     }
     terminal::line(&out)
 }
 
-/// `kept` is what can be taken back now, `asked` how many runs were to be, if they were fewer.
-fn text(undone: &[UndoReport], kept: &[Kept], asked: Option<usize>) -> String {
+/// `kept` is what can be taken back now, `asked` how many runs were to be, if they were fewer, `stopped` the run before which none was.
+fn text(undone: &[UndoReport], kept: &[Kept], asked: Option<usize>, stopped: Option<&Kept>) -> String {
     let tried = kept.iter().filter(|kept| kept.tried).count();
     let mut out = String::new();
     for report in undone {
@@ -154,10 +177,25 @@ fn text(undone: &[UndoReport], kept: &[Kept], asked: Option<usize>) -> String {
             );
         }
     }
-    if let Some(asked) = asked {
-        let _ = writeln!(out, "{} of {asked} runs: no more are kept for this workspace", undone.len());
+    if let Some(stopped) = stopped {
+        let _ = writeln!(
+            out,
+            "cannot be taken back: {}: what was there before it takes more room than is kept ([undo] size); what came before that run is \
+             taken back by its id only, which `shward undo --list` shows",
+            one_line(&stopped.title)
+        );
     }
-    if undone.is_empty() && tried > 0 {
+    if let Some(asked) = asked {
+        let _ = writeln!(
+            out,
+            "{} of {asked} runs: no more {} for this workspace",
+            undone.len(),
+            if stopped.is_some() { "can be taken back" } else { "are kept" }
+        );
+    }
+    if undone.is_empty() && stopped.is_some() {
+        out.push_str("nothing was taken back\n");
+    } else if undone.is_empty() && tried > 0 {
         let _ = writeln!(
             out,
             "nothing more can be taken back but what is left of {tried} runs; `shward undo --list` shows them, `shward undo ID` tries again"

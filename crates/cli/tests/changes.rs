@@ -346,6 +346,34 @@ fn undo_passes_over_what_it_has_tried() {
     assert_eq!(fs::read_to_string(place.project().join("second.txt")).unwrap(), "mine\n");
 }
 
+/// What came before a run that cannot be taken back is not the last one.
+#[test]
+fn undo_stops_at_what_was_too_large_to_be_kept() {
+    let place = Place::new();
+    let policy = place.project().join("../policy.toml");
+    fs::write(&policy, "extends = \"open\"\n[undo]\nsize = 100000\n").unwrap();
+    fs::write(place.project().join("notes"), "v1\n").unwrap();
+    fs::write(place.project().join("much"), vec![1; 400_000]).unwrap();
+    let Some(id) = place.run("echo v2 > notes") else { return }; // no overlay here
+    let output = place.shward(&["run", "--policy", policy.to_str().unwrap(), "--", "rm much"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be taken back"), "{output:?}");
+    for args in [&["undo"][..], &["undo", "2"]] {
+        let undone = place.shward(args);
+        assert_eq!(code(&undone), 1, "{undone:?}");
+        assert!(stdout(&undone).contains("cannot be taken back: rm much"), "{undone:?}");
+    }
+    assert_eq!(json_of(&place.shward(&["undo", "--json"]))["not_kept"]["command"], "rm much");
+    let listed = stdout(&place.shward(&["undo", "--list"]));
+    assert!(listed.contains(&id) && listed.contains("too large to be kept"), "{listed}");
+    // What came after it goes.
+    assert!(place.run("echo x > later").is_some());
+    assert_eq!(code(&place.shward(&["undo", "2"])), 1);
+    assert!(!place.project().join("later").exists());
+    assert_eq!(fs::read_to_string(place.project().join("notes")).unwrap(), "v2\n");
+    assert_eq!(code(&place.shward(&["undo", &id])), 0);
+    assert_eq!(fs::read_to_string(place.project().join("notes")).unwrap(), "v1\n");
+}
+
 /// The prompt of a shell, or an editor, lets git write its index anew: that is nobody's change.
 #[test]
 fn undo_takes_back_an_index_that_was_only_refreshed() {

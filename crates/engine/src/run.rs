@@ -1,6 +1,6 @@
 //! Deciding and then running, confined to what was decided.
 
-use crate::changes::{self, Guard};
+use crate::changes::{self, Asked, Guard};
 use crate::confine::{self, Beyond, First};
 use crate::direct::{Carried, Sandboxed};
 use crate::gate::{Gated, Pinned, Predicted, Programs};
@@ -161,6 +161,8 @@ impl Firewall {
         if options.containment.confines() {
             ending.hints = hints::of(ending, Ran::of(&ready.plan, ready.layer.is_some()));
         }
+        let interrupted = || lived.interrupts.is_some_and(|interrupts| interrupts.came().is_some());
+        let cancelled = || options.cancel.as_ref().is_some_and(Cancel::is_cancelled);
         match (ready.layer.take(), ready.live.take()) {
             // The disk is as it was, and what came of it can be recorded.
             (Some(layer), _) if ending.disk_exceeded.is_some() => {
@@ -169,13 +171,24 @@ impl Firewall {
             }
             (Some(layer), _) => {
                 let guard = Guard::new(request, std::mem::take(&mut ready.places));
-                let interrupted = || lived.interrupts.is_some_and(|interrupts| interrupts.came().is_some());
-                ending.changes = Some(self.settle_changes(layer, &guard, request, options, &interrupted));
+                let asked = Asked {
+                    interrupted: &interrupted,
+                    cancelled: &cancelled,
+                    left: ending.timeout.saturating_sub(Duration::from_millis(ending.duration_ms)),
+                };
+                ending.changes = Some(self.settle_changes(layer, &guard, request, options, &asked));
             }
             (None, Some(mut reason)) => {
                 let whole;
-                // What others judged before they saw what this run has made is committed by then, and looked at with it.
-                let _turn = self.undoing().and_then(|undoing| undoing.turn(&request.workspace));
+                // What others judged before they saw what this run has made is committed by then, and looked at with it. What they judge
+                // from now on they judge with it.
+                let through = self.undoing().is_none_or(|undoing| {
+                    undoing.is_through(&request.workspace, &|| interrupted() || cancelled())
+                });
+                if !through {
+                    reason.push_str("; others were committing meanwhile, and what they brought may not have been looked at");
+                    ending.unseen = true;
+                }
                 (ending.moved_aside, whole) = ready.special.refuse_created(request);
                 if !whole {
                     reason.push_str("; not all of what it created could be looked at");

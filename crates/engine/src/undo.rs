@@ -3,10 +3,13 @@
 use crate::{Error, UndoReport, git};
 use shward_audit::{Digest, Event, Log, Record};
 use shward_policy::Policy;
-use shward_sandbox::overlay::{self, Keep, Kept, OverlayError, Store, Turn, Undone};
+use shward_sandbox::overlay::{self, Keep, Kept, OverlayError, Store, Undone};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// How long a run that wrote straight to the workspace waits for those that commit.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Where layers lie and what is kept to undo them: in the user's state directory, out of every command's reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,9 +73,12 @@ impl Undoing {
         Ok(store)
     }
 
-    /// Nobody commits to a workspace while the value lives; `None` where nobody can.
-    pub(crate) fn turn(&self, workspace: &Path) -> Option<Turn> {
-        Store::for_workspace(&self.state, workspace).ok()?.turn().ok()
+    /// Waits until everybody has committed to a workspace who judged before; `false` if that takes too long, or `ended` says that
+    /// nobody waits any more.
+    pub(crate) fn is_through(&self, workspace: &Path, ended: &dyn Fn() -> bool) -> bool {
+        // Where there is no store nobody can.
+        let Ok(store) = Store::for_workspace(&self.state, workspace) else { return true };
+        store.turn(PATIENCE, ended).is_ok()
     }
 
     /// The runs of a workspace that can be taken back, the latest first.
@@ -81,6 +87,15 @@ impl Undoing {
     /// As [`store`](Self::store).
     pub fn list(&self, workspace: &Path) -> Result<Vec<Kept>, OverlayError> {
         self.store(workspace)?.kept()
+    }
+
+    /// The runs of a workspace that were committed and cannot be taken back, because what was there before takes more room than is kept,
+    /// the latest first. What came before one of them was changed by it.
+    ///
+    /// # Errors
+    /// As [`store`](Self::store).
+    pub fn past(&self, workspace: &Path) -> Result<Vec<Kept>, OverlayError> {
+        self.store(workspace)?.past()
     }
 
     /// Takes one run back, by its id or the beginning of it.

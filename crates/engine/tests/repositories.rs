@@ -13,10 +13,11 @@ mod common;
 mod overlaid;
 
 use overlaid::place;
-use shward::{Action, Error, Firewall, Outcome, Policy, Request, RunOptions, Then};
+use shward::{Action, Cancel, Error, Firewall, Outcome, Policy, Request, RunOptions, Then};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 fn refused(outcome: &Outcome) -> Vec<String> {
     let changes = outcome.ending.as_ref().unwrap().changes.as_ref().unwrap();
@@ -357,4 +358,62 @@ fn a_repository_without_a_work_tree_stays_one() {
     let Some(place) = place() else { return };
     assert!(place.git(&["init", "-q", "--bare", "bare"]).status.success());
     assert!(refused(&place.run("rm -r bare")).is_empty() && !place.workspace.join("bare").exists());
+}
+
+/// Who was asked about a list has agreed to that and to nothing else, whatever it would be by now.
+#[test]
+fn only_what_was_shown_is_committed() {
+    let Some(place) = place() else { return };
+    let head = place.workspace.join("d/HEAD");
+    write(&head, "ref: refs/heads/main\n");
+    fs::create_dir(place.workspace.join("d/objects")).unwrap();
+    fs::create_dir(place.workspace.join("d/refs")).unwrap();
+    fs::create_dir(place.workspace.join("gone")).unwrap();
+    let workspace = place.workspace.clone();
+    let mut asked = RunOptions::default();
+    asked.then = Then::Ask(Arc::new(move |proposal| {
+        let refused: Vec<_> = proposal.report.refused.iter().map(|refused| &refused.change.path).collect();
+        assert_eq!(refused, [Path::new("d/config")]);
+        fs::remove_file(workspace.join("d/HEAD")).unwrap();
+        fs::write(workspace.join("gone/new"), "x").unwrap();
+        fs::write(workspace.join("data.txt"), "longer than it was shown").unwrap();
+        true
+    }));
+    let script = "printf '[core]\n\tfsmonitor = x\n' > d/config; echo x > plain; rm -r gone; rm data.txt";
+    let outcome = place.run_with(script, &asked).unwrap();
+    assert_eq!(refused(&outcome), ["d/config", "data.txt", "gone"], "{outcome:?}");
+    assert!(!place.workspace.join("d/config").exists() && place.workspace.join("gone/new").exists());
+    assert_eq!(place.read("plain").as_deref(), Some("x\n"));
+    assert!(place.read("data.txt").is_some());
+}
+
+/// Whoever holds the turn for long keeps nobody: what cannot be committed is kept aside.
+#[test]
+fn nobody_waits_for_others_longer_than_for_the_command() {
+    let Some(place) = place() else { return };
+    let store = place.undoing().store(&place.workspace).unwrap();
+    let turn = store.turn(Duration::ZERO, &|| false).unwrap();
+    let (mut short, mut cancelled) = (RunOptions::default(), RunOptions::default());
+    short.timeout = Some(Duration::from_secs(1));
+    let cancel = Cancel::new().unwrap();
+    cancelled.cancel = Some(cancel.clone());
+    let since = Instant::now();
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| place.run_with("echo b > b; echo done", &cancelled).unwrap());
+        std::thread::sleep(Duration::from_millis(700));
+        cancel.cancel();
+        let changes = run.join().unwrap().ending.unwrap().changes.unwrap();
+        assert!(changes.failed[0].contains("lost-"), "{changes:?}");
+    });
+    let changes = place.run_with("echo b > b", &short).unwrap().ending.unwrap().changes.unwrap();
+    assert!(changes.failed[0].contains("lost-"), "{changes:?}");
+    // What writes straight to the workspace goes on, and says so.
+    let mut live = RunOptions::default();
+    live.live = true;
+    let ending = place.run_with("echo b > b", &live).unwrap().ending.unwrap();
+    assert!(ending.live.as_ref().unwrap().contains("others were committing"), "{ending:?}");
+    assert!(since.elapsed() < Duration::from_secs(9), "{:?}", since.elapsed());
+    drop(turn);
+    let ending = place.run_with("echo b > b", &live).unwrap().ending.unwrap();
+    assert_eq!(ending.live.as_deref(), Some("it was asked for"));
 }

@@ -1,11 +1,13 @@
 //! What a run did to the workspace: what of it is committed, and what is refused.
 
+mod agreed;
 mod guard;
 mod moved;
 mod settle;
 
 pub(crate) use guard::Guard;
 pub(crate) use moved::directories as moved_directories;
+pub(crate) use settle::Asked;
 
 use crate::{Action, Request};
 

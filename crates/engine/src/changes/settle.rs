@@ -1,6 +1,6 @@
 //! Where the changes of a run go, and what becomes of them when it is over.
 
-use super::{Guard, moved, title};
+use super::{Guard, agreed, moved, title};
 use crate::outcome::ChangesReport;
 use crate::proposal::{Proposal, Then};
 use crate::special::Special;
@@ -9,21 +9,38 @@ use shward_policy::settings::Live;
 use shward_sandbox::Guarantee;
 use shward_sandbox::overlay::{Changes, OverlayError, Room, Run};
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long a run waits at least for those that commit, however little is left of its time: they take milliseconds.
+const LEAST_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Who may end the wait for others.
+pub(crate) struct Asked<'r> {
+    /// Whether there was a signal to end.
+    pub(crate) interrupted: &'r dyn Fn() -> bool,
+    /// Whether the run was cancelled.
+    pub(crate) cancelled: &'r dyn Fn() -> bool,
+    /// What is left of the run's time.
+    pub(crate) left: Duration,
+}
 
 /// A layer, or why there is none.
 pub(crate) type Layered = Result<Run, String>;
 
 impl Firewall {
-    /// Commits what a run did, or drops it. Whatever goes wrong is in the report. Whoever is asked can tell by `interrupted` whether
-    /// there was a signal to end.
+    /// Commits what a run did, or drops it. Whatever goes wrong is in the report.
     pub(crate) fn settle_changes(
         &self,
         run: Run,
         guard: &Guard<'_>,
         request: &Request,
         options: &RunOptions,
-        interrupted: &dyn Fn() -> bool,
+        asked: &Asked<'_>,
     ) -> ChangesReport {
+        let interrupted = asked.interrupted;
+        let wait = |run: &Run| {
+            run.turn(asked.left.max(LEAST_PATIENCE), &|| (asked.interrupted)() || (asked.cancelled)())
+        };
         let failed = |error: OverlayError| {
             let mut report = ChangesReport::default();
             report.failed.push(error.to_string());
@@ -38,7 +55,7 @@ impl Firewall {
         };
         let at_once = options.containment != Containment::Speculate && matches!(options.then, Then::Commit);
         // Held from before it is judged until it is committed, but not while somebody is asked.
-        let turn = if at_once && run.is_touched() { run.turn().map(Some) } else { Ok(None) };
+        let turn = if at_once && run.is_touched() { wait(&run).map(Some) } else { Ok(None) };
         let judged = turn.and_then(|turn| Ok((turn, run.changes(guard)?)));
         let (mut turn, mut changes) = match judged {
             Ok(judged) => judged,
@@ -56,8 +73,8 @@ impl Firewall {
             }
         };
         if commit && turn.is_none() && !changes.is_empty() {
-            // What others have committed meanwhile may give it another meaning.
-            let again = run.turn().and_then(|turn| Ok((turn, run.changes(guard)?)));
+            // What others have committed meanwhile may give it another meaning, and nobody has agreed to what was not shown.
+            let again = wait(&run).and_then(|turn| Ok((turn, agreed::changes(&run, guard, &changes)?)));
             match again {
                 Ok((held, judged)) => (turn, changes) = (Some(held), judged),
                 Err(error) => return failed(run.rescued(error)),
@@ -73,14 +90,17 @@ impl Firewall {
         drop(turn);
         match committed {
             Ok(mut committed) => {
+                let mut not_kept = false;
                 if let (Some(undoing), Some(id)) = (self.undoing(), &committed.id) {
                     // What is kept too long is removed by the next run, if not now.
                     let gone = undoing.expire(&request.workspace).unwrap_or_default();
                     if gone.contains(id) {
+                        let past = undoing.past(&request.workspace).unwrap_or_default();
+                        not_kept = past.iter().any(|past| past.id == *id);
                         committed.id = None;
                     }
                 }
-                ChangesReport::committed(&committed, &report)
+                ChangesReport { not_kept, ..ChangesReport::committed(&committed, &report) }
             }
             Err(error) => failed(error),
         }

@@ -61,10 +61,31 @@ pub(crate) fn entries(index: &[u8]) -> Option<Vec<Entry<'_>>> {
     read(index).map(|(entries, _)| entries)
 }
 
+/// Whether git keeps an index there: of the work tree, of one more of them, or of a submodule.
+fn is_index(path: &Path) -> bool {
+    if path.file_name().is_none_or(|name| name != "index") {
+        return false;
+    }
+    let mut parts = path.iter();
+    while let Some(part) = parts.next() {
+        if part != ".git" {
+            continue;
+        }
+        let mut within = parts.clone();
+        match [within.next(), within.next(), within.next(), within.next()] {
+            [Some(_), None, ..] => return true,
+            [Some(first), Some(_), Some(_), None] if first == "worktrees" => return true,
+            [Some(first), Some(_), Some(_), _] if first == "modules" => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
 /// What a file means where git writes it anew unasked: an index, which `git status` brings up to date in what it keeps of the times and
 /// inodes of files, as the prompts of shells and editors have it do all the time.
 pub(crate) fn meaning(path: &Path, content: Content<'_>) -> Option<Vec<u8>> {
-    if path.file_name()? != "index" || !path.iter().any(|part| part == ".git") {
+    if !is_index(path) {
         return None;
     }
     let index = content()?;
@@ -133,7 +154,19 @@ mod tests {
         for cut in 0..whole.len() {
             assert_eq!(of(whole.get(..cut).unwrap()), None, "{cut}");
         }
-        for path in ["index", "a/index", ".git/HEAD", "x.git/index"] {
+        for path in ["a/.git/.git/index", ".git/worktrees/w/index", ".git/modules/a/b/index"] {
+            assert!(meaning(Path::new(path), &|| Some(whole.clone())).is_some(), "{path}");
+        }
+        for path in [
+            "index",
+            "a/index",
+            ".git/HEAD",
+            "x.git/index",
+            "x/.git/d1/index",
+            ".git/d/d/index",
+            ".git/worktrees/index",
+            ".git/modules/index",
+        ] {
             assert_eq!(meaning(Path::new(path), &|| Some(whole.clone())), None, "{path}");
         }
         assert_eq!(meaning(Path::new(".git/index"), &|| None), None);

@@ -63,6 +63,9 @@ pub struct ChangesReport {
     /// The name under which `shward undo` takes it back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
+    /// What was there before takes more room than is kept (`[undo] size`), so that it cannot be taken back.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub not_kept: bool,
     /// How many files and directories were created.
     pub created: usize,
     /// How many were changed.

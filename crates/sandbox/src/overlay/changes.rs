@@ -5,6 +5,7 @@ use super::parts::UPPER;
 use super::tree::{Kind, Tree, is_opaque};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -135,8 +136,15 @@ pub type Content<'c> = &'c dyn Fn() -> Option<Vec<u8>>;
 /// for a file of which every byte counts.
 pub type Meaning = fn(&Path, Content<'_>) -> Option<Vec<u8>>;
 
-/// The longest file whose meaning is looked at, in bytes.
+/// How long the files of a run are together whose meaning is looked at, in bytes.
 pub(super) const MAX_MEANING: u64 = 64 << 20;
+
+/// Reads a file of which no more is read than is left, and takes it from that.
+pub(super) fn within(left: &Cell<u64>, read: impl FnOnce(u64) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
+    let bytes = read(left.get())?;
+    left.set(left.get().saturating_sub(bytes.len() as u64));
+    Some(bytes)
+}
 
 /// A meaning, as a journal keeps it.
 pub(super) fn digest(meaning: &[u8]) -> [u8; 32] {

@@ -35,6 +35,9 @@ pub enum OverlayError {
         /// The journal.
         path: PathBuf,
     },
+    /// Nobody else may commit at the same time, and others did for longer than anybody waits.
+    #[error("{0}")]
+    Others(&'static str),
     /// What a command did could not be committed, and is kept where somebody can look at it.
     #[error("{source}; nothing was committed, and what the command wrote is kept in {path:?} for now")]
     Rescued {

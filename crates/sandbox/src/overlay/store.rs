@@ -5,6 +5,7 @@
 //! live-ID         a run or a commit is under way, or was when its process died
 //! undo-ID         the same of an undo
 //! kept-ID-BYTES   committed; can be undone
+//! past-ID         committed; what was there before was too large to be kept
 //! lost-ID         was to be committed and could not be; somebody may want to look what is in it
 //! dead-ID         to be removed
 //! spent-ID        to be taken apart when there is time: the command changed nothing
@@ -27,10 +28,11 @@ use super::run::{Run, bury};
 use super::seal::Key;
 use super::step::Step;
 use super::tree::Tree;
-use super::turn::Turn;
+use super::turn::{self, Turn};
 use super::undo::{self, Undone};
 use super::{place, spent};
 use rustix::fs::FlockOperation;
+use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
@@ -70,7 +72,7 @@ impl Keep {
     }
 }
 
-/// A committed run that can be undone.
+/// A committed run that can be undone, or cannot any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Kept {
@@ -209,7 +211,7 @@ impl Store {
                     remove(&path).map(|()| false).map_err(|error| OverlayError::io(&path, error))
                 }
                 State::Dead => remove(&path).map(|()| false).map_err(|e| OverlayError::io(&path, e)),
-                State::New | State::Kept(_) | State::Lost => Ok(false),
+                State::New | State::Kept(_) | State::Past | State::Lost => Ok(false),
             };
             // Two may be at it at once, and what is damaged must not keep everything else from working.
             if outcome.unwrap_or(false) {
@@ -267,12 +269,12 @@ impl Store {
         Ok(true)
     }
 
-    /// Waits until nobody commits; nobody does while the value lives.
+    /// Waits so long at most until nobody commits, and not once `ended` says so; nobody commits while the value lives.
     ///
     /// # Errors
-    /// The store cannot be read, or somebody commits all the time.
-    pub fn turn(&self) -> Result<Turn, OverlayError> {
-        Turn::wait(&self.root)
+    /// The store cannot be read, or [others](OverlayError::Others) commit all the time.
+    pub fn turn(&self, patience: Duration, ended: &dyn Fn() -> bool) -> Result<Turn, OverlayError> {
+        Turn::within(&self.root, patience, ended)
     }
 
     /// Takes apart what runs have [left](Run::leave). That takes little time, and can be done by anybody at any moment.
@@ -285,9 +287,25 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn kept(&self) -> Result<Vec<Kept>, OverlayError> {
+        self.listed(|state| match state {
+            State::Kept(bytes) => Some(bytes),
+            _ => None,
+        })
+    }
+
+    /// Those that were committed and of which [`expire`](Self::expire) has kept only this, since what was there before takes too much
+    /// room, the latest first.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn past(&self) -> Result<Vec<Kept>, OverlayError> {
+        self.listed(|state| (state == State::Past).then_some(0))
+    }
+
+    fn listed(&self, bytes: impl Fn(State) -> Option<u64>) -> Result<Vec<Kept>, OverlayError> {
         let mut kept = Vec::new();
         for (state, id, path) in self.entries()? {
-            let State::Kept(bytes) = state else { continue };
+            let Some(bytes) = bytes(state) else { continue };
             let Ok(Some(journal)) = Journal::read(&path, JOURNAL, self.key) else { continue };
             if journal.workspace != self.workspace {
                 continue;
@@ -385,23 +403,51 @@ impl Store {
         kept.sort_by(|a, b| b.0.cmp(&a.0));
         let oldest = now().saturating_sub(u64::try_from(keep.age.as_millis()).unwrap_or(u64::MAX));
         let (mut total, mut gone): (u64, _) = (0, Vec::new());
+        let mut past = Vec::new();
         for (state, id, path) in self.entries()? {
             if state == State::Lost && time_of(&id) < oldest {
+                bury(&self.root, &id, &path);
+            } else if state == State::Past {
+                past.push((id, path));
+            }
+        }
+        past.sort_by(|a, b| b.0.cmp(&a.0));
+        for (number, (id, path)) in past.into_iter().enumerate() {
+            if number >= keep.runs || time_of(&id) < oldest {
                 bury(&self.root, &id, &path);
             }
         }
         for (number, (id, bytes, path)) in kept.into_iter().enumerate() {
             // One for which there is no room goes alone: else whoever deletes much would take the way back from everything before.
             let together = total.saturating_add(bytes);
-            if number < keep.runs && together <= keep.bytes && time_of(&id) >= oldest {
+            let counts = number < keep.runs && time_of(&id) >= oldest;
+            if counts && together <= keep.bytes {
                 total = together;
                 continue;
             }
             let Some(_held) = lock_soon(&path) else { continue };
+            // What was before it must not be taken for the last one.
+            if counts && self.mark(&id, &path).is_err() {
+                continue;
+            }
             bury(&self.root, &id, &path);
             gone.push(id);
         }
         Ok(gone)
+    }
+
+    /// Leaves of a kept run that it was.
+    fn mark(&self, id: &str, kept: &Path) -> Result<(), OverlayError> {
+        let Ok(Some(journal)) = Journal::read(kept, JOURNAL, self.key) else { return Ok(()) };
+        let path = self.root.join(format!("past-{id}"));
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(OverlayError::io(&path, error));
+            }
+            _ => {}
+        }
+        let mark = Journal { bytes: 0, units: Vec::new(), meanings: BTreeMap::new(), ..journal };
+        mark.write(&path, JOURNAL, self.key)
     }
 
     fn entries(&self) -> Result<Vec<(State, String, PathBuf)>, OverlayError> {
@@ -415,6 +461,7 @@ impl Store {
                 ("undo", None) => (State::Undo, rest),
                 ("dead", None) => (State::Dead, rest),
                 ("lost", None) => (State::Lost, rest),
+                ("past", None) => (State::Past, rest),
                 ("kept", Some((id, bytes))) => (State::Kept(bytes.parse().ok()?), id),
                 _ => return None,
             };
@@ -425,13 +472,13 @@ impl Store {
 }
 
 impl Run {
-    /// Waits until nobody else commits, and finishes what killed processes have begun in this workspace. What is committed has to be
+    /// Waits until nobody else commits, for ten seconds or so long at most and not once `ended` says so, and finishes what killed processes have begun in this workspace. What is committed has to be
     /// [looked at](Run::changes) after this and while the value lives: else another run may have given it another meaning.
     ///
     /// # Errors
-    /// The store cannot be read, or somebody else commits all the time.
-    pub fn turn(&self) -> Result<Turn, OverlayError> {
-        let turn = Turn::wait(&self.layer.store)?;
+    /// The store cannot be read, or [others](OverlayError::Others) commit all the time.
+    pub fn turn(&self, patience: Duration, ended: &dyn Fn() -> bool) -> Result<Turn, OverlayError> {
+        let turn = Turn::within(&self.layer.store, patience.min(turn::PATIENCE), ended)?;
         let (root, workspace) = (self.layer.store.clone(), self.workspace.clone());
         Store { root, workspace, key: self.key, identity: self.identity }.finish(Some(&turn))?;
         Ok(turn)
@@ -445,6 +492,7 @@ enum State {
     Live,
     Undo,
     Kept(u64),
+    Past,
     Lost,
     Dead,
 }

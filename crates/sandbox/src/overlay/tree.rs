@@ -206,7 +206,8 @@ impl Tree {
         use std::io::Read as _;
         // A pipe that nobody writes to would block.
         let file = std::fs::File::from(self.beneath(path, OFlags::RDONLY | OFlags::NONBLOCK)?);
-        if !file.metadata()?.is_file() {
+        let found = file.metadata()?;
+        if !found.is_file() || found.len() > limit {
             return Ok(None);
         }
         let mut bytes = Vec::new();

@@ -8,12 +8,11 @@ use super::error::OverlayError;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use std::fs::File;
-use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long somebody waits for the others. Commits take milliseconds; who was stopped in the midst of one must not stop everybody.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long between two looks.
 const BETWEEN: Duration = Duration::from_millis(2);
@@ -24,24 +23,29 @@ pub struct Turn(File);
 
 impl Turn {
     pub(super) fn wait(root: &Path) -> Result<Self, OverlayError> {
-        Self::within(root, PATIENCE).map_err(|error| OverlayError::io(root, error))
+        Self::within(root, PATIENCE, &|| false)
     }
 
-    fn within(root: &Path, patience: Duration) -> io::Result<Self> {
-        let lock = File::open(root)?;
+    /// Waits no longer than that, and not once somebody says so, who is asked all the time.
+    pub(super) fn within(
+        root: &Path,
+        patience: Duration,
+        ended: &dyn Fn() -> bool,
+    ) -> Result<Self, OverlayError> {
+        let lock = File::open(root).map_err(|error| OverlayError::io(root, error))?;
         let since = Instant::now();
         loop {
             match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(Self(lock)),
                 Err(Errno::INTR) => {}
+                Err(Errno::WOULDBLOCK) if ended() => {
+                    return Err(OverlayError::Others("this was ended while others were committing"));
+                }
                 Err(Errno::WOULDBLOCK) if since.elapsed() < patience => std::thread::sleep(BETWEEN),
                 Err(Errno::WOULDBLOCK) => {
-                    return Err(io::Error::new(
-                        io::ErrorKind::TimedOut,
-                        "somebody else commits all the time",
-                    ));
+                    return Err(OverlayError::Others("others were committing all the time"));
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(OverlayError::io(root, error)),
             }
         }
     }
@@ -61,11 +65,16 @@ mod tests {
     #[test]
     fn one_after_the_other() {
         let root = tempfile::tempdir().unwrap();
-        let first = Turn::within(root.path(), Duration::ZERO).unwrap();
+        let first = Turn::within(root.path(), Duration::ZERO, &|| true).unwrap();
         let copy = first.0.try_clone().unwrap();
-        assert!(Turn::within(root.path(), 2 * BETWEEN).is_err());
+        assert!(Turn::within(root.path(), 2 * BETWEEN, &|| false).is_err());
+        let since = Instant::now();
+        let asked = std::cell::Cell::new(0);
+        let ended = || asked.replace(asked.get() + 1) == 3;
+        assert!(matches!(Turn::within(root.path(), PATIENCE, &ended), Err(OverlayError::Others(_))));
+        assert!(since.elapsed() < PATIENCE / 2);
         drop(first);
-        assert!(Turn::within(root.path(), Duration::ZERO).is_ok());
+        assert!(Turn::within(root.path(), Duration::ZERO, &|| true).is_ok());
         drop(copy);
     }
 }

@@ -1,7 +1,7 @@
 //! Takes a committed run back, as far as nobody has touched since what it brought.
 
 use super::ajar::{Ajar, join};
-use super::changes::{MAX_MEANING, Meaning, digest};
+use super::changes::{MAX_MEANING, Meaning, digest, within};
 use super::commit::{carry_out, now};
 use super::error::OverlayError;
 use super::journal::{Entry, Journal, Unit};
@@ -10,6 +10,7 @@ use super::run::Run;
 use super::step::Step;
 use super::tree::{Kind, Meta, Tree};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -84,6 +85,7 @@ fn planned(
         skipped: Vec::new(),
         coming: BTreeMap::new(),
         meanings: &journal.meanings,
+        left: Cell::new(MAX_MEANING),
         meaning,
     };
     for unit in journal.units.iter().rev() {
@@ -129,6 +131,8 @@ struct Plan<'p> {
     coming: BTreeMap<PathBuf, PathBuf>,
     /// What some of the files meant that the run brought.
     meanings: &'p BTreeMap<PathBuf, [u8; 32]>,
+    /// How many bytes are still read for that.
+    left: Cell<u64>,
     meaning: Meaning,
 }
 
@@ -235,7 +239,8 @@ impl Plan<'_> {
     fn means_the_same(&self, path: &Path, brought: &Meta, found: &Meta) -> bool {
         let is_file = |meta: &Meta| meta.kind == Kind::File;
         let now = |known: &[u8; 32]| {
-            let meaning = (self.meaning)(path, &|| self.workspace.content(path, MAX_MEANING));
+            let content = || within(&self.left, |limit| self.workspace.content(path, limit));
+            let meaning = (self.meaning)(path, &content);
             meaning.is_some_and(|meaning| digest(&meaning) == *known)
         };
         is_file(brought)

@@ -6,7 +6,7 @@
 
 use super::ajar::join;
 use super::changes::{
-    Change, ChangeKind, Changes, CommitPolicy, MAX_MEANING, Opened, Refused, Sight, digest,
+    Change, ChangeKind, Changes, CommitPolicy, MAX_MEANING, Opened, Refused, Sight, digest, within,
 };
 use super::error::OverlayError;
 use super::journal::{Entry, Unit};
@@ -15,6 +15,7 @@ use super::parts::{SAVED, UPPER};
 use super::step::Step;
 use super::tree::{Kind, Meta, Tree, is_opaque};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -117,12 +118,14 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What the files mean that will be brought.
+    /// What the files mean that will be brought, as far as together they are no longer than one may be.
     fn meanings(&mut self) {
+        let left = Cell::new(MAX_MEANING);
         for Unit { step, entries } in &self.changes.units {
             for entry in entries.iter().filter(|entry| entry.meta.kind == Kind::File) {
                 let path = join(step.path(), &entry.path);
-                if let Some(meaning) = self.policy.meaning(&path, &|| self.sight.after(&path, MAX_MEANING)) {
+                let content = || within(&left, |limit| self.sight.after(&path, limit));
+                if let Some(meaning) = self.policy.meaning(&path, &content) {
                     self.changes.meanings.insert(path, digest(&meaning));
                 }
             }

@@ -1,5 +1,6 @@
 //! What is done on an overlay: the same as without one, once it is committed, and nothing before.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use shward_sandbox::overlay::{
-    Accept, Change, ChangeKind, Changes, CommitPolicy, Keep, OverlayError, Run, Sight, Store,
+    Accept, Change, ChangeKind, Changes, CommitPolicy, Content, Keep, OverlayError, Run, Sight, Store,
 };
 use shward_sandbox::{Confinement, Exit};
 
@@ -293,7 +294,7 @@ fn what_changed_nothing_leaves_nothing() {
 pub(crate) struct Names(pub(crate) &'static [&'static str]);
 
 impl CommitPolicy for Names {
-    fn refuses(&self, change: &Change, _sight: &Sight<'_>) -> Option<std::borrow::Cow<'static, str>> {
+    fn refuses(&self, change: &Change, _sight: &Sight<'_>) -> Option<Cow<'static, str>> {
         let named = change.path.iter().any(|part| self.0.iter().any(|name| part == *name));
         named.then(|| "is protected".into())
     }
@@ -463,6 +464,50 @@ fn nobody_takes_the_way_back_from_what_was_before() {
     let titles: Vec<_> = store.kept().unwrap().into_iter().map(|kept| kept.title).collect();
     assert_eq!(gone.len(), 1, "{titles:?}");
     assert!(!titles.iter().any(|title| title.contains("rm much")), "{titles:?}");
+    // That it was is kept: what came before it is not the last.
+    let past = store.past().unwrap();
+    assert_eq!(past.iter().map(|past| &past.id).collect::<Vec<_>>(), gone.iter().collect::<Vec<_>>());
+    let kept = store.kept().unwrap();
+    assert!(past[0].title.contains("rm much") && kept[0].time > past[0].time && kept[1].time < past[0].time);
+    assert!(matches!(store.undo(&gone[0]), Err(OverlayError::Unknown(_))));
+    store.expire(&Keep::new(9, 50_000, day)).unwrap();
+    assert_eq!(store.past().unwrap(), past);
+    store.expire(&Keep::new(9, 50_000, Duration::ZERO)).unwrap();
+    assert!(store.past().unwrap().is_empty() && left(&store).is_empty(), "{:?}", left(&store));
+}
+
+/// A policy for which every file means how long it is.
+struct Lengths;
+
+impl CommitPolicy for Lengths {
+    fn refuses(&self, _: &Change, _: &Sight<'_>) -> Option<Cow<'static, str>> {
+        None
+    }
+
+    fn meaning(&self, _: &Path, content: Content<'_>) -> Option<Vec<u8>> {
+        content().map(|content| content.len().to_le_bytes().to_vec())
+    }
+}
+
+/// Nobody is kept waiting by files of which the meaning is looked at: what is read is bounded together.
+#[test]
+fn only_so_much_is_read_for_what_it_means() {
+    need_sandbox!();
+    let place = Place::new();
+    let Some(store) = store(&place) else { return };
+    commit(&place, &store, "truncate -s 40M a1 a2; echo x > a3", &Lengths);
+    // Written anew with what they meant; for the second there was no room left.
+    for name in ["a1", "a2", "a3"] {
+        let path = place.workspace().join(name);
+        let content = fs::read(&path).unwrap();
+        fs::write(&path, content).unwrap();
+    }
+    let id = store.kept().unwrap().remove(0).id;
+    let undone = store
+        .undo_by_meaning(&id, |_, content| content().map(|content| content.len().to_le_bytes().to_vec()))
+        .unwrap();
+    let skipped: Vec<_> = undone.skipped.iter().map(|skipped| skipped.path.display().to_string()).collect();
+    assert_eq!(skipped, ["a2"]);
 }
 
 /// What somebody else has begun to commit is finished before anything is judged.
@@ -475,9 +520,10 @@ fn one_commit_at_a_time() {
     assert!(!first.is_touched());
     fs::write(first.layer().upper().join("new"), "x").unwrap();
     assert!(first.is_touched());
-    let turn = first.turn().unwrap();
+    let turn = first.turn(Duration::MAX, &|| false).unwrap();
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| second.turn().map(|_| place.workspace().join("new").exists()));
+        let waiting = scope
+            .spawn(|| second.turn(Duration::MAX, &|| false).map(|_| place.workspace().join("new").exists()));
         let changes = first.changes(&Accept).unwrap();
         std::thread::sleep(Duration::from_millis(20));
         first.commit(changes, "new").unwrap();
