@@ -381,7 +381,16 @@ fn only_what_was_shown_is_committed() {
     }));
     let script = "printf '[core]\n\tfsmonitor = x\n' > d/config; echo x > plain; rm -r gone; rm data.txt";
     let outcome = place.run_with(script, &asked).unwrap();
-    assert_eq!(refused(&outcome), ["d/config", "data.txt", "gone"], "{outcome:?}");
+    let changes = outcome.ending.unwrap().changes.unwrap();
+    let kept_back: Vec<_> = changes.refused.iter().map(|refused| &refused.change.path).collect();
+    assert_eq!(kept_back, [Path::new("d/config")], "{changes:?}");
+    assert_eq!(
+        changes.failed,
+        [
+            "data.txt: is not what was shown when it was asked about",
+            "gone: holds what somebody else has changed since it was asked about"
+        ]
+    );
     assert!(!place.workspace.join("d/config").exists() && place.workspace.join("gone/new").exists());
     assert_eq!(place.read("plain").as_deref(), Some("x\n"));
     assert!(place.read("data.txt").is_some());

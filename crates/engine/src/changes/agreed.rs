@@ -2,24 +2,38 @@
 
 use super::Guard;
 use shward_sandbox::overlay::{
-    Change, ChangeKind, Changes, CommitPolicy, Content, Kind, OverlayError, Run, Sight,
+    Change, ChangeKind, Changes, CommitPolicy, Content, Kind, OverlayError, Refused, Run, Sight,
 };
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Judges a run once more, and accepts only what was accepted in what was `shown`, as it was.
-pub(super) fn changes(run: &Run, guard: &Guard<'_>, shown: &Changes) -> Result<Changes, OverlayError> {
+/// Why what somebody agreed to cannot be committed.
+const HOLDS_MORE: &str = "holds what somebody else has changed since it was asked about";
+const ANOTHER: &str = "is not what was shown when it was asked about";
+
+/// Judges a run once more, and accepts only what was accepted in what was `shown`, as it was. Gives also what of that cannot be
+/// committed any more, and why.
+pub(super) fn changes(
+    run: &Run,
+    guard: &Guard<'_>,
+    shown: &Changes,
+) -> Result<(Changes, Vec<String>), OverlayError> {
     let mut agreed = Agreed { guard, shown, unshown: BTreeSet::new() };
     loop {
-        let changes = run.changes(&agreed)?;
+        let mut changes = run.changes(&agreed)?;
         // What goes with a directory is not asked about, and somebody may have put something into it.
         let before = agreed.unshown.len();
         let unshown = changes.accepted.iter().filter(|change| !agreed.was_accepted(change));
         let unshown: Vec<PathBuf> = unshown.map(|change| change.path.clone()).collect();
         agreed.unshown.extend(unshown);
         if agreed.unshown.len() == before {
-            return Ok(changes);
+            let since = |refused: &mut Refused| [HOLDS_MORE, ANOTHER].contains(&&*refused.reason);
+            let lost = changes.refused.extract_if(.., since);
+            let lost = lost
+                .map(|Refused { change, reason }| format!("{}: {reason}", change.path.display()))
+                .collect();
+            return Ok((changes, lost));
         }
         if before > 0 {
             return Err(OverlayError::Others("others were changing what was agreed to all the time"));
@@ -54,7 +68,7 @@ impl CommitPolicy for Agreed<'_> {
         if whole
             && self.unshown.range(change.path.clone()..).next().is_some_and(|p| p.starts_with(&change.path))
         {
-            return Some("holds what somebody else has changed since it was asked about".into());
+            return Some(HOLDS_MORE.into());
         }
         if self.was_accepted(change) {
             return None;
@@ -65,7 +79,7 @@ impl CommitPolicy for Agreed<'_> {
             .is_some_and(|shown| shown.change.path == change.path);
         Some(match was_refused {
             true => "was refused when it was asked about".into(),
-            false => "is not what was shown when it was asked about".into(),
+            false => ANOTHER.into(),
         })
     }
 

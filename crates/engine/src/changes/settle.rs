@@ -72,11 +72,12 @@ impl Firewall {
                 !report.is_empty() && decide(&Proposal { report: &report, run: &run, accepted, interrupted })
             }
         };
+        let mut lost = Vec::new();
         if commit && turn.is_none() && !changes.is_empty() {
             // What others have committed meanwhile may give it another meaning, and nobody has agreed to what was not shown.
             let again = wait(&run).and_then(|turn| Ok((turn, agreed::changes(&run, guard, &changes)?)));
             match again {
-                Ok((held, judged)) => (turn, changes) = (Some(held), judged),
+                Ok((held, judged)) => (turn, (changes, lost)) = (Some(held), judged),
                 Err(error) => return failed(run.rescued(error)),
             }
             report = told(&run, &changes);
@@ -84,7 +85,7 @@ impl Firewall {
         if !commit || changes.is_empty() {
             // Mostly nothing was changed, and then nobody waits for the layer to be removed.
             run.leave(&changes);
-            return ChangesReport { committed: commit, ..report };
+            return ChangesReport { committed: commit, failed: lost, ..report };
         }
         let committed = run.commit(changes, &title(request));
         drop(turn);
@@ -100,7 +101,9 @@ impl Firewall {
                         committed.id = None;
                     }
                 }
-                ChangesReport { not_kept, ..ChangesReport::committed(&committed, &report) }
+                let mut report = ChangesReport { not_kept, ..ChangesReport::committed(&committed, &report) };
+                report.failed.extend(lost);
+                report
             }
             Err(error) => failed(error),
         }
