@@ -6,9 +6,11 @@ use crate::exit::Exit;
 use crate::flags::{JSON, LIST};
 use crate::terminal::{self, Fail};
 use crate::{setup, state};
+use serde_json::{Value, json};
 use shward::audit::Log;
 use shward::reviewing::{Approver as _, Terminal, one_line};
 use shward::{Error, Kept, OverlayError, UndoReport};
+use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, SystemTime};
@@ -90,11 +92,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let fewer = operand.parse().ok().filter(|asked| !args.operands.is_empty() && undone.len() < *asked);
     let skipped = undone.iter().any(|report| !report.skipped.is_empty());
     if json {
-        let mut object = serde_json::json!({ "v": 1, "undone": undone });
+        let mut object = json!({ "v": 1, "undone": undone });
         if let (Some(stopped), Some(object)) = (stopped, object.as_object_mut()) {
-            let run =
-                serde_json::json!({ "id": stopped.id, "command": stopped.title, "time_ms": stopped.time });
-            object.insert("not_kept".to_owned(), run);
+            object.insert("not_kept".to_owned(), not_kept(stopped));
         }
         terminal::line(&object.to_string())?;
     } else {
@@ -115,39 +115,37 @@ fn list(kept: &[Kept], past: &[Kept], json: bool) -> Result<(), Fail> {
             .iter()
             .map(|kept| {
                 let [created, changed, deleted] = kept.counts;
-                serde_json::json!({
+                json!({
                     "id": kept.id, "command": kept.title, "time_ms": kept.time, "created": created,
                     "changed": changed, "deleted": deleted, "bytes": kept.bytes, "tried": kept.tried,
                 })
             })
             .collect();
-        return terminal::line(&serde_json::json!({ "v": 1, "runs": runs }).to_string());
+        let past: Vec<_> = past.iter().map(not_kept).collect();
+        return terminal::line(&json!({ "v": 1, "runs": runs, "not_kept": past }).to_string());
     }
+    let mut all: Vec<(&Kept, bool)> = kept.iter().map(|kept| (kept, true)).collect();
+    all.extend(past.iter().map(|past| (past, false)));
+    all.sort_by_key(|(run, _)| Reverse(run.time));
     let mut out = String::new();
-    for kept in kept {
-        let [created, changed, deleted] = kept.counts;
-        let tried = if kept.tried { "  (something is left of it; only `undo ID` tries again)" } else { "" };
-        let _ = writeln!(
-            out,
-            "{}  {:>9}  +{created} ~{changed} -{deleted}  {}{tried}",
-            kept.id,
-            ago(kept.time),
-            one_line(&kept.title)
-        );
-    }
-    for past in past {
-        let _ = writeln!(
-            out,
-            "{}  {:>9}  cannot be taken back: too large to be kept  {}",
-            past.id,
-            ago(past.time),
-            one_line(&past.title)
-        );
+    for (run, is_kept) in all {
+        let [created, changed, deleted] = run.counts;
+        let what = match is_kept {
+            true => format!("+{created} ~{changed} -{deleted}"),
+            false => "cannot be taken back: too large to be kept".to_owned(),
+        };
+        let tried = if run.tried { "  (something is left of it; only `undo ID` tries again)" } else { "" };
+        let _ = writeln!(out, "{}  {:>9}  {what}  {}{tried}", run.id, ago(run.time), one_line(&run.title));
     }
     if out.is_empty() {
         out.push_str("nothing that can be taken back is kept for this workspace\n");
     }
     terminal::line(&out)
+}
+
+/// A run that cannot be taken back.
+fn not_kept(past: &Kept) -> Value {
+    json!({ "id": past.id, "command": past.title, "time_ms": past.time })
 }
 
 /// `kept` is what can be taken back now, `asked` how many runs were to be, if they were fewer, `stopped` the run before which none was.

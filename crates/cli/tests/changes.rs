@@ -364,7 +364,16 @@ fn undo_stops_at_what_was_too_large_to_be_kept() {
     }
     assert_eq!(json_of(&place.shward(&["undo", "--json"]))["not_kept"]["command"], "rm much");
     let listed = stdout(&place.shward(&["undo", "--list"]));
-    assert!(listed.contains(&id) && listed.contains("too large to be kept"), "{listed}");
+    let told = listed.lines().map(|line| line.contains("too large to be kept")).collect::<Vec<_>>();
+    assert!(
+        told == [true, false] && listed.lines().nth(1).is_some_and(|line| line.contains(&id)),
+        "{listed}"
+    );
+    let listed = json_of(&place.shward(&["undo", "--list", "--json"]));
+    assert_eq!(
+        (&listed["not_kept"][0]["command"], &listed["runs"][0]["id"]),
+        (&"rm much".into(), &id.as_str().into())
+    );
     // What came after it goes.
     assert!(place.run("echo x > later").is_some());
     assert_eq!(code(&place.shward(&["undo", "2"])), 1);
