@@ -1,10 +1,14 @@
 //! Names that a search finds: each is or lies below a known place, but which they are is not known.
 
-use super::hidden::{bare, follows_links};
-use super::listed::listed_since;
-use super::picked;
-use super::root::NAME;
-pub(crate) use super::root::Root;
+pub(crate) mod filtered;
+pub(crate) mod hidden;
+pub(crate) mod listed;
+mod narrowing;
+pub(crate) mod picked;
+mod root;
+mod sought;
+mod spelled;
+
 use super::run::{Run, certainty};
 use super::tables;
 use super::values;
@@ -14,10 +18,11 @@ use crate::session::{Call, Session};
 use crate::value::{Field, Origins, Piece, Stream, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
+use hidden::{bare, follows_links};
+use listed::listed_since;
+pub(crate) use root::Root;
+use root::{MOST_WORDS, NAME};
 use shward_syntax::{Span, same};
-
-/// Most words of a program among which names are looked for.
-const MAX_SOUGHT: usize = 64;
 
 /// File name endings of source code and prose, which hold no secrets worth a look.
 pub(super) const ORDINARY: [&[u8]; 44] = [
@@ -191,7 +196,7 @@ fn sought(run: &Run<'_, '_>, place: &Target<'_>, words: &[Field<'_>], names: boo
         let word = if is_path { word } else { values::base_name(word) };
         protected(run, place, word)
     };
-    words.iter().enumerate().skip(1).take(MAX_SOUGHT).filter_map(named).max()
+    words.iter().enumerate().skip(1).take(MOST_WORDS).filter_map(named).max()
 }
 
 /// Whether an effect changes nothing.

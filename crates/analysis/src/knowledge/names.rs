@@ -2,7 +2,7 @@
 //!
 //! A list whose origin is [`Origins::NAMES`] alone lets `find … | xargs rm` be judged by where `find` looked.
 
-use super::filtered;
+use super::found::filtered;
 use super::run::Run;
 use super::scan::Scan;
 use super::words::{Fact, Output};

@@ -2,7 +2,7 @@
 
 use super::flow::{Flow, Use, Uses};
 use super::found;
-use super::listed;
+use super::found::listed;
 use super::moves;
 use super::run::{Run, anywhere};
 use super::scan::Scan;

@@ -34,7 +34,7 @@ impl Program {
     }
 
     /// All that is known of it, if something of this kind is.
-    fn facts(&self, fact: Fact) -> impl Iterator<Item = Known> {
+    pub(crate) fn facts(&self, fact: Fact) -> impl Iterator<Item = Known> {
         let list: List<Known> = Cursor::at(self.facts).skip(8).list();
         list.iter().filter(move |known| known.fact.bit() == fact.bit())
     }

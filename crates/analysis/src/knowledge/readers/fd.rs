@@ -5,7 +5,7 @@
 
 use crate::effect::Unknown;
 use crate::knowledge::apply;
-use crate::knowledge::filtered;
+use crate::knowledge::found::filtered;
 use crate::knowledge::found::{self, Root};
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Scan};

@@ -6,9 +6,9 @@
 mod primaries;
 
 use crate::effect::{Certainty, EffectKind, Rest, Unknown, WriteMode};
-use crate::knowledge::filtered;
+use crate::knowledge::found::filtered;
+use crate::knowledge::found::hidden;
 use crate::knowledge::found::{self, Root};
-use crate::knowledge::hidden;
 use crate::knowledge::run::{Run, certainty};
 use crate::knowledge::scan::At;
 use crate::knowledge::values;

@@ -4,8 +4,8 @@
 
 use crate::effect::{EffectKind, Unknown};
 use crate::knowledge::found;
-use crate::knowledge::listed;
-use crate::knowledge::picked;
+use crate::knowledge::found::listed;
+use crate::knowledge::found::picked;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Scan};
 use crate::knowledge::values;

@@ -2,32 +2,29 @@
 
 use super::hidden::{chosen, described, finds_any};
 use super::picked;
-use super::root::{NAME, Root};
-use super::run::Run;
-use super::tables;
-use super::words::{Fact, Syntax};
+use super::root::{MOST_WORDS, NAME, Root};
 use crate::effect::{Covers, Effect, EffectKind, Rest, Scope, Target};
+use crate::knowledge::run::Run;
+use crate::knowledge::tables;
+use crate::knowledge::words::{Fact, Syntax};
 use crate::value::{Field, Origins};
 use shward_syntax::Span;
 
 /// Most places that are told apart; and as many secrets that were looked for by name, which take no place from the others.
 const MAX_ROOTS: usize = 64;
 
-/// Most words of a program that are looked at.
-const MOST_WORDS: usize = 64;
-
 /// Most programs of a pipeline that are looked at.
 const MOST_STAGES: usize = 64;
 
 /// The places that names printed by an earlier part of the command lie at or below, and whether they may lie anywhere
 /// else.
-pub(super) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Vec<Root<'a>>, bool) {
+pub(crate) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Vec<Root<'a>>, bool) {
     let upstream = if run.call.piped { run.session.upstream() } else { 0 };
     listed_since(run, upstream, span)
 }
 
 /// The same of what was looked at by the effects from `upstream` on.
-pub(super) fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Span) -> (Vec<Root<'a>>, bool) {
+pub(crate) fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Span) -> (Vec<Root<'a>>, bool) {
     let mut roots: Vec<Root<'a>> = Vec::new();
     let here = run.session.cwd();
     let told = run.session.effects().len();
@@ -133,7 +130,7 @@ pub(crate) fn chooses(words: &[Field<'_>]) -> bool {
 }
 
 /// Whether a program hands on lines, all or some.
-pub(super) fn hands_on_lines(words: &[Field<'_>]) -> bool {
+pub(crate) fn hands_on_lines(words: &[Field<'_>]) -> bool {
     described(words).is_some_and(|(_, program)| program.has(Fact::SameLines))
 }
 

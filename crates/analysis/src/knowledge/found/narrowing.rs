@@ -1,9 +1,8 @@
 //! What programs beside each other in a pipeline leave over of names: `grep '\.env' | grep '\.example$'` does not look for secrets.
 
 use super::spelled;
-use super::words::Syntax;
+use crate::knowledge::words::Syntax;
 use crate::place;
-use crate::value::Field;
 use shward_syntax::Span;
 
 /// Longest text that is asked for what it leaves over.
@@ -17,32 +16,32 @@ const CODE: [&[u8]; 14] = [
 
 /// A text that is looked for in lines.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Word<'a> {
-    pub(super) text: &'a [u8],
-    pub(super) span: Span,
+pub(crate) struct Word<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) span: Span,
 }
 
 /// What a program keeps of lines, or leaves out.
 #[derive(Debug)]
-pub(super) struct Filter<'a> {
-    pub(super) words: Vec<(Word<'a>, Syntax)>,
-    pub(super) leaves_out: bool,
-    pub(super) any_case: bool,
+pub(crate) struct Filter<'a> {
+    pub(crate) words: Vec<(Word<'a>, Syntax)>,
+    pub(crate) leaves_out: bool,
+    pub(crate) any_case: bool,
 }
 
 impl Filter<'_> {
     /// How many bytes it says.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.words.iter().map(|(word, _)| word.text.len().min(LONGEST) + 1).sum()
     }
 
     /// Whether names may go on behind what it spells.
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         !self.words.iter().any(|(word, syntax)| *syntax != Syntax::Fixed && word.text.ends_with(b"$"))
     }
 
     /// Whether no line is handed on whose last name is this; `open`: or begins with it.
-    pub(super) fn excludes(&self, name: &[u8], open: bool) -> bool {
+    pub(crate) fn excludes(&self, name: &[u8], open: bool) -> bool {
         let name = if self.any_case { name.to_ascii_lowercase() } else { name.to_vec() };
         let mut words = self.words.iter().filter(|(word, _)| word.text.len() <= LONGEST);
         if self.leaves_out {
@@ -109,43 +108,12 @@ fn tails(text: &[u8], syntax: Syntax) -> Option<Vec<Vec<u8>>> {
     (dotted && !letters.is_empty()).then(|| vec![[b".", letters].concat()])
 }
 
-/// What another program of the pipeline keeps or leaves out, if its words are the usual ones; and what it costs to ask it.
-pub(super) fn neighbour<'a>(words: &'a [Field<'a>]) -> (Option<Filter<'a>>, usize) {
-    let read = || {
-        let (mut leaves_out, mut any_case, mut syntax) = (false, false, Syntax::Basic);
-        let mut told = None;
-        for word in words.iter().skip(1) {
-            match word.known()? {
-                [b'-', letters @ ..] if !letters.is_empty() => {
-                    for letter in letters {
-                        match letter {
-                            b'v' => leaves_out = true,
-                            b'i' => any_case = true,
-                            b'E' => syntax = Syntax::Extended,
-                            b'F' => syntax = Syntax::Fixed,
-                            b'P' => syntax = Syntax::Perl,
-                            b'n' | b'a' | b's' | b'h' => {}
-                            _ => return None,
-                        }
-                    }
-                }
-                _ if told.is_some() => return None,
-                text => told = Some(Word { text, span: word.span }),
-            }
-        }
-        Some(Filter { words: vec![(told?, syntax)], leaves_out, any_case })
-    };
-    let filter = if super::listed::chooses(words) { read() } else { None };
-    let size = filter.as_ref().map_or(0, Filter::size);
-    (filter, size)
-}
-
 /// Whether a name ends as source code does.
-pub(super) fn is_code(name: &[u8]) -> bool {
+pub(crate) fn is_code(name: &[u8]) -> bool {
     CODE.iter().any(|end| name.ends_with(end))
 }
 
 /// Whether a name is told a second time in small letters.
-pub(super) fn is_capital(name: &[u8]) -> bool {
+pub(crate) fn is_capital(name: &[u8]) -> bool {
     name.iter().any(u8::is_ascii_uppercase)
 }

@@ -2,22 +2,24 @@
 //!
 //! `find . | grep '\.env$'` looks for the same files as `find . -name .env`: whoever opens what comes of it opens secrets.
 
-use super::found::{self, Root};
+use super::hidden::described;
 use super::listed;
-use super::narrowing::{Filter, Word, is_capital, is_code, neighbour};
-use super::run::{Run, certainty};
-use super::scan::Scan;
+use super::narrowing::{Filter, Word, is_capital, is_code};
 use super::spelled;
-use super::values;
-use super::words::{Fact, Role, Syntax};
 use crate::effect::{EffectKind, Scope, Target, Unknown};
+use crate::knowledge::found::{self, Root};
+use crate::knowledge::run::{Run, certainty};
+use crate::knowledge::scan::Scan;
+use crate::knowledge::values;
+use crate::knowledge::words::{Fact, Role, Syntax};
 use crate::place;
+use crate::session::Call;
 use crate::value::Field;
 use crate::world::FileKind;
 use shward_syntax::Span;
 
 /// Most names that one program is told, times the places where they are looked for.
-pub(super) const MOST_LOOKS: usize = 512;
+pub(crate) const MOST_LOOKS: usize = 512;
 
 /// What looking at one costs, in steps.
 const COST: usize = 192;
@@ -40,7 +42,7 @@ struct Wanted {
 }
 
 /// A program hands on some of the names that it is given: the secrets that it is told to choose are listed, as by a search for them.
-pub(super) fn choose<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
+pub(crate) fn choose<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
     // Nobody opens what is only shown.
     if !run.program.has(Fact::Keeps(Syntax::Fixed)) || run.session.shows_output() {
         return;
@@ -82,9 +84,8 @@ pub(super) fn choose<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
     if !wanted.is_empty() {
         let open = own.is_open();
         for earlier in before(run) {
-            let (filter, size) = neighbour(run.session.words_of(Some(earlier)));
-            run.session.works(size * wanted.len());
-            if let Some(filter) = filter {
+            if let Some(filter) = beside(run, earlier) {
+                run.session.works(filter.size() * wanted.len());
                 wanted.retain(|wanted| !filter.excludes(&wanted.name, open));
             }
         }
@@ -126,6 +127,26 @@ fn chosen<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>) -> Filter<'a> {
     let syntaxes = run.program.keeps().filter(|(_, known)| scan.allows(known)).map(|(syntax, _)| syntax);
     let words = syntaxes.flat_map(|syntax| told.iter().map(move |word| (*word, syntax))).collect();
     Filter { words, leaves_out: run.has(Fact::LeavesOut, scan), any_case: run.has(Fact::AnyCase, scan) }
+}
+
+/// What another program of the pipeline keeps of lines, or leaves out, if its options say no more of that than is known of them.
+fn beside<'a>(run: &mut Run<'_, 'a>, invocation: u32) -> Option<Filter<'a>> {
+    let words = run.session.words_of(Some(invocation));
+    let (name, program) = described(words).filter(|(_, program)| program.has(Fact::Keeps(Syntax::Fixed)))?;
+    run.session.works(words.len());
+    let told = run.session.effects().len();
+    let call = Call { argv: words, ..run.call };
+    let mut other = Run { session: &mut *run.session, call, name, program };
+    let at = other.start();
+    let scan = other.scan(&at);
+    let filter = chosen(&other, &scan);
+    // It has said itself what it does.
+    other.session.effects().truncate(told);
+    let facts = [Fact::Keeps(Syntax::Fixed), Fact::LeavesOut, Fact::AnyCase];
+    let is_known =
+        |option| facts.iter().any(|fact| program.facts(*fact).any(|known| known.options.contains(&option)));
+    let is_one = scan.operands.len() == 1 && scan.own().iter().all(|given| is_known(given.name));
+    is_one.then_some(filter)
 }
 
 /// Of the secrets that the program before it has chosen, those are over that this one does not hand on.
@@ -176,7 +197,7 @@ fn holds_others(run: &Run<'_, '_>, root: &Root<'_>) -> bool {
 }
 
 /// A secret that is looked for by its name is listed as such: who reads the list and opens what it names opens it.
-pub(super) fn list<'a>(run: &mut Run<'_, 'a>, secret: &Root<'a>) {
+pub(crate) fn list<'a>(run: &mut Run<'_, 'a>, secret: &Root<'a>) {
     let named = secret.field(run.arena());
     let target = run.target(&named.value, false);
     let target = Target { scope: target.scope.max(secret.target.scope), ..target };
@@ -184,7 +205,7 @@ pub(super) fn list<'a>(run: &mut Run<'_, 'a>, secret: &Root<'a>) {
 }
 
 /// The names in a regular expression that programs read as `syntax`, or in one of some.
-pub(super) fn spelled_in<'a>(
+pub(crate) fn spelled_in<'a>(
     run: &Run<'_, 'a>,
     word: &Field<'a>,
     syntaxes: &[Syntax],

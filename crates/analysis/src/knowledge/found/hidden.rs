@@ -1,13 +1,11 @@
 //! What a search finds of hidden directories, by what its words say of names.
 
-use super::run::Run;
-use super::tables;
-use super::values;
-use super::words::Fact;
+use super::root::MOST_WORDS;
+use crate::knowledge::run::Run;
+use crate::knowledge::tables;
+use crate::knowledge::values;
+use crate::knowledge::words::Fact;
 use crate::value::Field;
-
-/// Most words of a program that are looked at.
-const MOST_WORDS: usize = 64;
 
 /// Whether a search that looks through everything finds any hidden directory, by what its words say of names.
 pub(crate) fn finds_any(words: &[Field<'_>]) -> bool {
@@ -56,7 +54,7 @@ fn names_hidden(pattern: &[u8]) -> bool {
 }
 
 /// How a program is described, whatever directory it is started from.
-pub(super) fn described(words: &[Field<'_>]) -> Option<(&'static str, tables::Program)> {
+pub(crate) fn described(words: &[Field<'_>]) -> Option<(&'static str, tables::Program)> {
     words.first().and_then(Field::known).map(values::base_name).and_then(tables::program)
 }
 
@@ -87,7 +85,7 @@ fn may_be_hidden(pattern: &[u8]) -> bool {
 }
 
 /// Whether what a search prints may go through a program that hands on some of it.
-pub(super) fn chosen(run: &Run<'_, '_>, invocation: Option<u32>) -> bool {
+pub(crate) fn chosen(run: &Run<'_, '_>, invocation: Option<u32>) -> bool {
     let (Some(from), Some(to)) = (invocation, run.session.invocation()) else { return false };
     (from + 1..to).take(2).any(|between| {
         let program = described(run.session.words_of(Some(between)));
@@ -96,14 +94,14 @@ pub(super) fn chosen(run: &Run<'_, '_>, invocation: Option<u32>) -> bool {
 }
 
 /// What a regular expression says of a name between its beginning and its end.
-pub(super) fn bare(expression: &[u8]) -> &[u8] {
+pub(crate) fn bare(expression: &[u8]) -> &[u8] {
     let begun = expression.strip_prefix(b"^").unwrap_or(expression);
     let begun = begun.strip_prefix(b".*").unwrap_or(begun);
     begun.strip_suffix(b"$").unwrap_or(begun)
 }
 
 /// Whether a search goes where links lead, or may: what it finds may lie anywhere.
-pub(super) fn follows_links(words: &[Field<'_>]) -> bool {
+pub(crate) fn follows_links(words: &[Field<'_>]) -> bool {
     words.iter().skip(1).filter_map(Field::known).any(|word| match word {
         b"-follow" | b"--follow" | b"--dereference-recursive" | b"--dereference" => true,
         [b'-', letters @ ..] => !letters.starts_with(b"-") && letters.iter().any(|byte| b"LR".contains(byte)),

@@ -1,12 +1,10 @@
 //! What the words of a search say of the names that it may find.
 
-use super::found::{self, Root};
-use super::values;
+use super::root::MOST_WORDS;
 use crate::effect::{Covers, Scope};
+use crate::knowledge::found::{self, Root};
+use crate::knowledge::values;
 use crate::value::{Field, Piece};
-
-/// Most words of a search that are looked at.
-const MOST_WORDS: usize = 64;
 
 /// A pattern that says nothing, or what is not understood.
 const ANY: &[u8] = b"*";
@@ -19,13 +17,13 @@ const LONGEST: usize = 256;
 
 impl Root<'_> {
     /// Whether it is a part of the workspace that somebody has told.
-    pub(super) fn is_told_part(&self) -> bool {
+    pub(crate) fn is_told_part(&self) -> bool {
         let Covers { workspace, home, root, .. } = self.target.covers;
         self.target.scope == Scope::Workspace && !workspace && !home && !root
     }
 
     /// Whether a search may find a file of this name here, by what its words say of names: `-name '*.ts'` does not.
-    pub(super) fn may_find(&self, name: &[u8]) -> bool {
+    pub(crate) fn may_find(&self, name: &[u8]) -> bool {
         let Some((words, lists)) = self.sought else { return true };
         if words.len() > MOST_WORDS {
             return true;

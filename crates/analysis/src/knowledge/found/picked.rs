@@ -2,7 +2,7 @@
 
 /// All of them, and apart from them those that were not picked and those that were: what is done with names is done with each of these, so
 /// that it does not matter which come first or last.
-pub(super) fn apart<T: Copy>(all: &[T], is_picked: impl Fn(&T) -> bool) -> Vec<Vec<T>> {
+pub(crate) fn apart<T: Copy>(all: &[T], is_picked: impl Fn(&T) -> bool) -> Vec<Vec<T>> {
     let (picked, others): (Vec<T>, Vec<T>) = all.iter().copied().partition(is_picked);
     if picked.is_empty() || others.is_empty() {
         return vec![all.to_vec()];
@@ -11,7 +11,7 @@ pub(super) fn apart<T: Copy>(all: &[T], is_picked: impl Fn(&T) -> bool) -> Vec<V
 }
 
 /// Whether a path lies below any of these.
-pub(super) fn lies_below(path: &[u8], places: &[&[u8]]) -> bool {
+pub(crate) fn lies_below(path: &[u8], places: &[&[u8]]) -> bool {
     let rest = |place: &[u8]| path.strip_prefix(place.strip_suffix(b"/").unwrap_or(place));
     places.iter().any(|place| rest(place).is_some_and(|rest| rest.len() > 1 && rest.starts_with(b"/")))
 }

@@ -3,7 +3,7 @@
 //! Of each line that an expression may match, the last name of a path is told if the expression says it letter by letter. What is
 //! read of expressions is what grep(1), pcre2pattern(3) and Rust's regex have in common; an expression that says more tells nothing.
 
-use super::words::Syntax;
+use crate::knowledge::words::Syntax;
 
 /// Any text or none, in the place of a byte.
 const MANY: u8 = 0;
@@ -30,7 +30,7 @@ const DEEPEST: u8 = 24;
 
 /// The names that an expression spells out. Each of its lines is one. `any_case`: capitals are as good as small letters, and told as these
 /// as well.
-pub(super) fn names(expression: &[u8], syntax: Syntax, any_case: bool) -> Vec<Vec<u8>> {
+pub(crate) fn names(expression: &[u8], syntax: Syntax, any_case: bool) -> Vec<Vec<u8>> {
     let mut names = Vec::new();
     for line in expression.split(|byte| *byte == b'\n') {
         let mut folds = any_case;
@@ -120,7 +120,7 @@ impl Way {
 }
 
 /// Whether a name may as well be the ending of others: `.env`.
-pub(super) fn is_ending(name: &[u8]) -> bool {
+pub(crate) fn is_ending(name: &[u8]) -> bool {
     name.split_first()
         .is_some_and(|(first, rest)| *first == b'.' && rest.iter().all(u8::is_ascii_alphanumeric))
 }
