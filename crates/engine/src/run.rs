@@ -16,7 +16,7 @@ use crate::report::Checked;
 use crate::review::{Circumstances, Settled};
 use crate::running::Entry;
 use crate::sessions::Telling;
-use crate::special::{Special, is_guarded, is_store, place_in_project};
+use crate::special::{Special, is_guarded, is_store, lies_in_started, place_in_project};
 use crate::{ConnectionReport, Error, Firewall, Machine, Request, environment, hints, network};
 use bumpalo::Bump;
 use shward_audit::{Digest, Event, Record, StreamHasher};
@@ -328,8 +328,10 @@ impl Firewall {
             places.extend(special.link_targets());
             special.protected.clear();
         } else {
-            let obeyed =
-                || is_run_by_git(&request.workspace) || place_in_project(request).iter().any(is_guarded);
+            let obeyed = || {
+                let place = place_in_project(request);
+                is_run_by_git(&request.workspace) || place.iter().any(is_guarded) || lies_in_started(&place)
+            };
             if live.is_some() && confined && obeyed() {
                 return Err(Error::OfGit(request.workspace.clone()));
             }

@@ -14,7 +14,8 @@ mod overlaid;
 
 use overlaid::place;
 use shward::{Action, Cancel, Error, Firewall, Outcome, Policy, Request, RunOptions, Then};
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -232,7 +233,12 @@ fn no_two_runs_make_a_repository_that_runs_something() {
         refused(&during.run_with(other, &RunOptions::default()).unwrap()).is_empty()
     }));
     let outcome = beside.run_with(one, &asked).unwrap();
-    assert_eq!(refused(&outcome), ["store/config", "store/hooks/update"], "{outcome:?}");
+    let failed = outcome.ending.unwrap().changes.unwrap().failed;
+    assert!(
+        failed[0].starts_with("store/config: sets what git runs")
+            && failed[1] == "store/hooks/update: is run by git",
+        "{failed:?}"
+    );
     assert!(beside.workspace.join("store/HEAD").exists() && beside.workspace.join("store/plain").exists());
     assert!(!beside.workspace.join("store/config").exists());
     // The first is looked at for long.
@@ -309,10 +315,14 @@ fn a_workspace_that_others_read_brings_them_nothing() {
             );
         }
     }
-    for ordinary in ["mise", "own/.git", "own"] {
-        fs::create_dir_all(place.workspace.join(ordinary).join(".git")).unwrap();
+    // What was cloned into a project is read with it, and what was cloned elsewhere is not.
+    let cloned = place.home.join("src/mise");
+    let elsewhere = cloned.to_str().unwrap();
+    for directory in [&place.workspace.join("mise"), &cloned, &place.workspace.join("own")] {
+        fs::create_dir_all(directory.join(".git")).unwrap();
     }
-    for (directory, name) in [("mise", "config.toml"), ("own", "x"), ("own/src", "x")] {
+    assert!(!run("mise", "config.toml", &RunOptions::default()).1);
+    for (directory, name) in [(elsewhere, "config.toml"), ("own", "x"), ("own/src", "x")] {
         assert!(run(directory, name, &RunOptions::default()).1, "{directory}/{name}");
     }
     let mut live = RunOptions::default();
@@ -377,23 +387,47 @@ fn only_what_was_shown_is_committed() {
         fs::remove_file(workspace.join("d/HEAD")).unwrap();
         fs::write(workspace.join("gone/new"), "x").unwrap();
         fs::write(workspace.join("data.txt"), "longer than it was shown").unwrap();
+        fs::write(workspace.join("version"), "1.2.4\n").unwrap();
+        fs::set_permissions(workspace.join("mode"), Permissions::from_mode(0o711)).unwrap();
         true
     }));
-    let script = "printf '[core]\n\tfsmonitor = x\n' > d/config; echo x > plain; rm -r gone; rm data.txt";
+    fs::create_dir(place.workspace.join("mode")).unwrap();
+    write(&place.workspace.join("version"), "1.2.3\n");
+    let script = "printf '[core]\n\tfsmonitor = x\n' > d/config; echo x > plain; rm -r gone; rm data.txt version; touch mode/x";
     let outcome = place.run_with(script, &asked).unwrap();
     let changes = outcome.ending.unwrap().changes.unwrap();
     let kept_back: Vec<_> = changes.refused.iter().map(|refused| &refused.change.path).collect();
-    assert_eq!(kept_back, [Path::new("d/config")], "{changes:?}");
+    // The mode of a directory that something was made in is left as others have set it.
+    assert_eq!(kept_back, [Path::new("d/config"), Path::new("mode")], "{changes:?}");
     assert_eq!(
         changes.failed,
         [
             "data.txt: is not what was shown when it was asked about",
-            "gone: holds what somebody else has changed since it was asked about"
+            "gone: holds what somebody else has changed since it was asked about",
+            "version: is not what was shown when it was asked about"
         ]
     );
+    assert!(place.read("mode/x").is_some());
+    assert_eq!(fs::metadata(place.workspace.join("mode")).unwrap().mode() & 0o777, 0o711);
     assert!(!place.workspace.join("d/config").exists() && place.workspace.join("gone/new").exists());
     assert_eq!(place.read("plain").as_deref(), Some("x\n"));
     assert!(place.read("data.txt").is_some());
+}
+
+/// Where others have changed all of it, what the command did is kept aside.
+#[test]
+fn what_was_agreed_to_is_not_lost() {
+    let Some(place) = place() else { return };
+    write(&place.workspace.join("a"), "one\n");
+    let workspace = place.workspace.clone();
+    let mut asked = RunOptions::default();
+    asked.then = Then::Ask(Arc::new(move |_| fs::write(workspace.join("a"), "three\n").is_ok()));
+    let changes = place.run_with("echo two > a", &asked).unwrap().ending.unwrap().changes.unwrap();
+    assert!(!changes.committed && changes.failed[0].starts_with("a: is not what was shown"), "{changes:?}");
+    let (_, kept) = changes.failed[1].split_once("kept in ").unwrap_or_else(|| panic!("{changes:?}"));
+    let path = kept.split('"').nth(1).unwrap();
+    assert_eq!(fs::read_to_string(Path::new(path).join("a")).unwrap(), "two\n", "{changes:?}");
+    assert_eq!(place.read("a").as_deref(), Some("three\n"));
 }
 
 /// Whoever holds the turn for long keeps nobody: what cannot be committed is kept aside.

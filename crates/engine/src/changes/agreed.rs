@@ -8,10 +8,6 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Why what somebody agreed to cannot be committed.
-const HOLDS_MORE: &str = "holds what somebody else has changed since it was asked about";
-const ANOTHER: &str = "is not what was shown when it was asked about";
-
 /// Judges a run once more, and accepts only what was accepted in what was `shown`, as it was. Gives also what of that cannot be
 /// committed any more, and why.
 pub(super) fn changes(
@@ -28,8 +24,11 @@ pub(super) fn changes(
         let unshown: Vec<PathBuf> = unshown.map(|change| change.path.clone()).collect();
         agreed.unshown.extend(unshown);
         if agreed.unshown.len() == before {
-            let since = |refused: &mut Refused| [HOLDS_MORE, ANOTHER].contains(&&*refused.reason);
-            let lost = changes.refused.extract_if(.., since);
+            let was_promised = |refused: &mut Refused| {
+                let path = &refused.change.path;
+                shown.accepted.binary_search_by(|shown| shown.path.cmp(path)).is_ok()
+            };
+            let lost = changes.refused.extract_if(.., was_promised);
             let lost = lost
                 .map(|Refused { change, reason }| format!("{}: {reason}", change.path.display()))
                 .collect();
@@ -68,7 +67,7 @@ impl CommitPolicy for Agreed<'_> {
         if whole
             && self.unshown.range(change.path.clone()..).next().is_some_and(|p| p.starts_with(&change.path))
         {
-            return Some(HOLDS_MORE.into());
+            return Some("holds what somebody else has changed since it was asked about".into());
         }
         if self.was_accepted(change) {
             return None;
@@ -79,7 +78,7 @@ impl CommitPolicy for Agreed<'_> {
             .is_some_and(|shown| shown.change.path == change.path);
         Some(match was_refused {
             true => "was refused when it was asked about".into(),
-            false => ANOTHER.into(),
+            false => "is not what was shown when it was asked about".into(),
         })
     }
 

@@ -81,6 +81,11 @@ impl Firewall {
                 Err(error) => return failed(run.rescued(error)),
             }
             report = told(&run, &changes);
+            if changes.accepted.is_empty() && !lost.is_empty() {
+                let error = OverlayError::Others("others have changed all of it since it was asked about");
+                lost.push(run.rescued(error).to_string());
+                return ChangesReport { failed: lost, ..report };
+            }
         }
         if !commit || changes.is_empty() {
             // Mostly nothing was changed, and then nobody waits for the layer to be removed.

@@ -299,6 +299,7 @@ mod tests {
             size_before: None,
             mode: 0o644,
             mode_before: None,
+            found: None,
             whole: false,
         }
     }

@@ -34,8 +34,8 @@ impl Special {
     ) {
         let workspace = &request.workspace;
         let above = above(workspace, homes);
-        let is_tree = |directory: &Path| directory.join(".git").symlink_metadata().is_ok();
-        let tree = above.iter().find(|directory| is_tree(directory)).filter(|_| !is_tree(workspace));
+        // Whoever makes a repository of the workspace itself sees no more.
+        let tree = above.iter().find(|directory| directory.join(".git").symlink_metadata().is_ok());
         let known = std::mem::take(&mut self.hidden);
         for root in &above {
             let (kind, number) = match tree == Some(root) {
@@ -94,12 +94,12 @@ mod tests {
         let special = Special::find(&request.resolved().unwrap(), None, false);
         assert!(special.hidden.contains(&root.join("env/.env.local")));
         assert!(!special.hidden.iter().any(|path| workspace.starts_with(path)), "{:?}", special.hidden);
-        // One of its own in it is one by itself.
+        // Also where the part is made a repository.
         let own = root.join("repo/packages/own");
         fs::create_dir_all(own.join(".git")).unwrap();
         let request = Request { home, ..Request::command("true", &own, &own) };
         let special = Special::find(&request.resolved().unwrap(), None, false);
         assert!(special.hidden.contains(&root.join("repo/.env.local")));
-        assert!(!special.hidden.contains(&root.join("repo/packages/b/.env")));
+        assert!(special.hidden.contains(&root.join("repo/packages/b/.env")));
     }
 }

@@ -152,24 +152,30 @@ pub(crate) fn lies_in_started(path: &Path) -> bool {
     folded(path).ancestors().any(is_started)
 }
 
-/// Where a workspace lies in what the names above it belong to: a work tree and the directories with a dot in front that this lies in, as
-/// anybody can make a repository of any directory; or else these and the workspace's last two names. Agents keep work trees in their own
-/// directories, and what lies in these is a project's own: they have a file called `.git`, which no run brings.
+/// Where a workspace lies in what the names above it belong to: the work tree around it and the directories with a dot in front that this
+/// lies in; or else these and the workspace's last two names. A repository that is the workspace itself ends nothing, as anybody can
+/// make one. Agents keep work trees in their own directories, and what lies in these is a project's own: they have a file called `.git`,
+/// which no run brings.
 pub(crate) fn place_in_project(request: &Request) -> PathBuf {
     let Request { workspace, home, .. } = request;
-    let git = |directory: &Path| directory.join(".git").symlink_metadata();
-    let is_tree = |directory: &&Path| git(directory).is_ok() && (*directory != home || workspace == home);
-    let tree = workspace.ancestors().find(is_tree);
-    let top = tree.unwrap_or(workspace);
+    let git = |directory: &Path| directory.join(".git").symlink_metadata().map(|found| found.is_dir());
+    let own = git(workspace).ok();
+    if own == Some(false) {
+        return PathBuf::new();
+    }
+    let around = workspace.ancestors().skip(1).filter(|directory| directory != home);
+    let tree = around.map(|directory| (directory, git(directory))).find(|(_, found)| found.is_ok());
+    let top = tree.as_ref().map_or(workspace.as_path(), |(tree, _)| tree);
     let names: Vec<&OsStr> =
         top.strip_prefix(home).unwrap_or(top).iter().filter(|name| *name != "/").collect();
-    let is_telling =
-        |name: &&OsStr| name.as_bytes().starts_with(b".") || *name == "_darcs" || is_guarded(name);
+    let is_telling = |name: &&OsStr| {
+        name.as_bytes().starts_with(b".") || name.eq_ignore_ascii_case("_darcs") || is_guarded(name)
+    };
     let telling = names.iter().position(is_telling).unwrap_or(names.len());
     let from = match tree {
-        Some(tree) if git(tree).is_ok_and(|found| !found.is_dir()) => names.len(),
-        Some(_) => telling,
-        None => telling.min(names.len().saturating_sub(2)),
+        Some((_, Ok(false))) => names.len(),
+        None if own.is_none() => telling.min(names.len().saturating_sub(2)),
+        _ => telling,
     };
     let above: PathBuf = names.iter().skip(from).collect();
     above.join(workspace.strip_prefix(top).unwrap_or(workspace))

@@ -52,6 +52,9 @@ pub struct Change {
     pub mode: u32,
     /// Those before, if there was something.
     pub mode_before: Option<u32>,
+    /// Of a file or link that was there: its inode number and the time of the last change of its content, in seconds and nanoseconds.
+    /// Whether somebody changed it meanwhile is told by these, too, where its length is the same.
+    pub found: Option<(u64, (i64, u64))>,
     /// A whole directory is gone or was put in the place of another one: what was in it is gone too, unless listed otherwise.
     pub whole: bool,
 }

@@ -213,9 +213,12 @@ impl Store {
                 State::Dead => remove(&path).map(|()| false).map_err(|e| OverlayError::io(&path, e)),
                 State::New | State::Kept(_) | State::Past | State::Lost => Ok(false),
             };
-            // Two may be at it at once, and what is damaged must not keep everything else from working.
-            if outcome.unwrap_or(false) {
-                finished.push(id);
+            match outcome {
+                Ok(true) => finished.push(id),
+                // Nobody waits for each again.
+                Err(OverlayError::Others(_)) => break,
+                // Two may be at it at once, and what is damaged must not keep everything else from working.
+                Ok(false) | Err(_) => {}
             }
         }
         Ok(finished)
@@ -322,7 +325,8 @@ impl Store {
             let tried = path.join(TRIED).exists();
             kept.push(Kept { id, title: journal.title, time: journal.time, counts, bytes, tried });
         }
-        kept.sort_by(|a, b| b.id.cmp(&a.id));
+        // Which was committed last, not begun.
+        kept.sort_by(|a, b| (b.time, &b.id).cmp(&(a.time, &a.id)));
         Ok(kept)
     }
 
@@ -349,7 +353,6 @@ impl Store {
     /// Takes hold of a kept run, by its name or the beginning of it.
     fn take(&self, id: &str) -> Result<(Run, Journal), OverlayError> {
         let unknown = || OverlayError::Unknown(id.to_owned());
-        // Other workspaces have their runs here, too.
         let mut found = Vec::new();
         for (state, name, path) in self.entries()? {
             if !matches!(state, State::Kept(_)) || !name.starts_with(id) {
@@ -472,8 +475,9 @@ impl Store {
 }
 
 impl Run {
-    /// Waits until nobody else commits, for ten seconds or so long at most and not once `ended` says so, and finishes what killed processes have begun in this workspace. What is committed has to be
-    /// [looked at](Run::changes) after this and while the value lives: else another run may have given it another meaning.
+    /// Waits until nobody else commits, for ten seconds or so long at most and not once `ended` says so, and finishes what killed
+    /// processes have begun in this workspace. What is committed has to be [looked at](Run::changes) after this and while the value
+    /// lives: else another run may have given it another meaning.
     ///
     /// # Errors
     /// The store cannot be read, or [others](OverlayError::Others) commit all the time.

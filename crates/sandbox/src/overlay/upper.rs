@@ -375,6 +375,7 @@ fn change(path: &Path, what: ChangeKind, before: Option<Meta>, after: Meta) -> C
         size_before: before.filter(|b| b.kind != Kind::Directory).map(|b| b.size),
         mode: after.mode,
         mode_before: before.map(|b| b.mode),
+        found: before.filter(|b| b.kind != Kind::Directory).map(|b| (b.inode, b.changed)),
         whole: false,
     }
 }
