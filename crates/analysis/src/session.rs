@@ -138,14 +138,6 @@ pub(crate) trait Session<'a> {
         true
     }
 
-    /// Nothing more is made of the names that an invocation has chosen among those of a search.
-    fn spends(&mut self, _invocation: u32) {}
-
-    /// Whether that is so.
-    fn is_spent(&self, _invocation: Option<u32>) -> bool {
-        false
-    }
-
     /// How often a directory was entered so far that is not itself a name which a search found: names that were found
     /// before may mean something else in it.
     fn departures(&self) -> u32 {

@@ -3,7 +3,6 @@
 pub(crate) mod filtered;
 pub(crate) mod hidden;
 pub(crate) mod listed;
-mod narrowing;
 pub(crate) mod picked;
 mod root;
 mod sought;
@@ -46,6 +45,7 @@ impl<'a> Root<'a> {
             led: false,
             hidden: false,
             picked: false,
+            again: false,
             span,
         }
     }

@@ -49,7 +49,6 @@ mod written;
 
 pub use evaluate::printed;
 pub(crate) use evaluate::{Printed, base_name_printed, locates, makes_file, notes_process, prints};
-pub(crate) use found::listed::chooses;
 pub(crate) use found::{names_of, reads_found};
 pub(crate) use installed::is_installed;
 pub use languages::{is_known_language, names_grave};

@@ -264,14 +264,6 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.state.flow.others.iter().any(|(_, port)| *port != Port::Closed)
     }
 
-    fn spends(&mut self, invocation: u32) {
-        self.spent.insert(invocation);
-    }
-
-    fn is_spent(&self, invocation: Option<u32>) -> bool {
-        invocation.is_some_and(|number| self.spent.contains(&number))
-    }
-
     fn departures(&self) -> u32 {
         self.departures
     }
@@ -471,7 +463,6 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.effects.extend(followed.into_iter().filter(follow::is_grave));
         if self.effects.len() == first {
             self.invocations.truncate(invocations);
-            self.spent.retain(|number| (*number as usize) < invocations);
         }
         self.following.leave();
     }

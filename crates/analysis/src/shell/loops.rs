@@ -212,7 +212,6 @@ impl<'a> Interpreter<'a, '_> {
                 // The next round says all of it again, with less known.
                 self.effects.truncate(effects);
                 self.invocations.truncate(invocations);
-                self.spent.retain(|number| (*number as usize) < invocations);
             }
         }
     }

@@ -230,8 +230,6 @@ pub(crate) struct Interpreter<'a, 'w> {
     current: Option<u32>,
     /// Invocations that looked in another directory than that in which they were started.
     away: BTreeSet<u32>,
-    /// Invocations of which nothing more is made than what was shown.
-    spent: BTreeSet<u32>,
     /// How many effects and invocations there were when the outermost pipeline began that is being run.
     upstream: Option<(usize, usize)>,
     /// How often a directory was entered that is not itself a name which a search found.
@@ -351,7 +349,6 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             conditional: 0,
             current: None,
             away: BTreeSet::new(),
-            spent: BTreeSet::new(),
             upstream: None,
             departures: 0,
             elsewhere: false,

@@ -6,9 +6,6 @@ use super::flow::{Opt, Port, Status};
 use super::io::SinkKind;
 use super::racing::Aside;
 use super::state::{Mark, Racing, Space};
-use crate::effect::{Effect, EffectKind, Scope};
-use crate::knowledge::chooses;
-use crate::session::Session;
 use crate::value::{Origins, Stream};
 use shward_syntax::{
     Command, CommandKind, Item, PartKind, Pipeline, Redirect, RedirectOperator, RedirectTarget, Script,
@@ -80,8 +77,7 @@ impl<'a> Interpreter<'a, '_> {
     fn stages(&mut self, stages: &[Stage<'_>]) {
         let mut input = self.state.flow.port(0);
         let upstream = self.upstream;
-        let begun = (self.effects.len(), self.invocations.len());
-        self.upstream = upstream.or(Some(begun));
+        self.upstream = upstream.or(Some((self.effects.len(), self.invocations.len())));
         let mut racing = Vec::new();
         for (index, stage) in stages.iter().enumerate() {
             if !self.budget.is_left() {
@@ -131,41 +127,8 @@ impl<'a> Interpreter<'a, '_> {
             self.io.retire(sink);
         }
         self.upstream = upstream;
-        self.spend(begun);
         self.state.settle(&racing);
         self.state.flow.places.forget_status();
-    }
-
-    /// Where all that a pipeline prints is shown, and nothing is kept of it in a file or a variable, nobody opens later what it has
-    /// found.
-    fn spend(&mut self, (effects, calls): (usize, usize)) {
-        let keeps = |effect: &Effect<'a>| match effect.kind {
-            EffectKind::Write { target, .. } => {
-                !matches!(target.scope, Scope::Harmless | Scope::Repository) || target.path.is_empty()
-            }
-            EffectKind::Unknown { .. } => true,
-            _ => false,
-        };
-        let calls = calls..self.invocations.len();
-        if !self.shows_output() || self.has_open_files() || self.state.flow.options.may(Opt::LastPipe) {
-            return;
-        }
-        self.budget.spend(self.effects.len().saturating_sub(effects));
-        if !self.effects.iter().skip(effects).any(keeps) {
-            // What was handed on of names is told by whoever has chosen them as well.
-            let handed = |at: &u32| {
-                let words = self.words_of(Some(*at));
-                calls.contains(&(*at as usize))
-                    && (chooses(words)
-                        || words.iter().any(|word| word.value.origins.contains(Origins::NAMES)))
-            };
-            let listed = self.effects.iter().skip(effects).filter(|effect| match effect.kind {
-                EffectKind::List { target } => target.scope >= Scope::Secret,
-                _ => false,
-            });
-            let over = listed.filter_map(Effect::invocation).filter(handed).collect::<Vec<_>>();
-            self.spent.extend(over);
-        }
     }
 
     /// What was run since the mark runs beside what follows: what it writes is there at some time.

@@ -100,20 +100,19 @@ const CHOSEN: &[Row] = &[
     // Whichever of the names comes last is written.
     deny("cp y $(find ~ -type f | grep '\\.env$')", 4, "own-changed"),
     deny("unzip a.zip -d $(find .vscode -regex '.*\\(\\.env\\|id_rsa\\)')", 3, "persistence-written"),
-    // Programs beside each other, and what a search is told.
-    allow("git ls-files | grep '\\.env' | grep '\\.example$' | xargs cat", 1),
-    allow("git ls-files | grep -v '\\.env$' | grep '\\.env' | xargs cat", 1),
-    allow("git ls-files | grep '\\.go$' | grep id_rsa | xargs cat", 1),
+    // What other programs leave over is not known, and what a search is told is, if no other one has looked there.
+    deny("git ls-files | grep '\\.env' | grep '\\.example$' | xargs cat", 3, "secret-read"),
+    deny("git ls-files | grep -v '\\.env.+' | grep '\\.env' | xargs cat", 3, "secret-read"),
     deny("git ls-files | grep '\\.env' | grep '\\.local$' | xargs cat", 3, "secret-read"),
     deny("git ls-files | grep '\\.env$' | grep example | xargs cat", 3, "secret-read"),
     allow("git ls-files -- '*.ts' | grep '\\.env' | xargs cat", 1),
     deny("git ls-files ':!*.lock' | grep '\\.env$' | xargs cat", 3, "secret-read"),
     deny("find . -name '*.ts' -o -type f | grep '\\.env$' | xargs cat", 3, "secret-read"),
-    // An ending among others, or in a directory that is told, is like `-name '*.env'`.
-    allow("find docker -type f | grep '\\.env$' | xargs cat", 1),
-    allow("git ls-files | grep -E '\\.(ts|tsx|json|md|env)$' | xargs wc -l", 1),
+    deny("git ls-files '*.md'; git ls-files | grep '\\.env$' | xargs cat", 3, "secret-read"),
+    deny("find docker -type f | grep '\\.env$' | xargs cat", 3, "secret-read"),
+    deny("git ls-files | grep -E '\\.(ts|tsx|json|md|env)$' | xargs wc -l", 3, "secret-read"),
     deny("git ls-files | grep -E '\\.(env|pem)$' | xargs wc -l", 3, "secret-read"),
-    // What has been counted, tested or shown only is nothing that a later search finds.
+    // What has been chosen is nothing that a later pipeline prints, if that searches itself.
     allow("git ls-files | grep '\\.env$' | wc -l; git ls-files '*.ts' | xargs wc -l", 1),
     allow("[ -n \"$(git ls-files | grep '\\.env$')\" ] && echo x; git ls-files '*.ts' | xargs wc -l", 1),
     deny(

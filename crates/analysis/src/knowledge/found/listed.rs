@@ -44,8 +44,10 @@ pub(crate) fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Spa
             elsewhere = true;
             continue;
         }
+        let words = run.session.words_of(invocation);
         let picked = lists && target.scope >= Scope::Secret;
-        if picked && is_over(run, invocation, apart && at < upstream) {
+        // What was chosen among other names before is none of those that this pipeline prints.
+        if picked && apart && at < upstream && chooses(words) {
             continue;
         }
         // Names may be relative to where they were printed.
@@ -54,16 +56,27 @@ pub(crate) fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Spa
         let filtered = target.rest == Rest::Below;
         // What is printed of the working directory begins with `./`, or is below it.
         let itself = !filtered && here != Some(target.path);
-        let words = run.session.words_of(invocation);
         let sought = Some((words, lists));
         // Below another place each begins with the name of that.
         let led = here != Some(target.path) || leads(words) || !lists && hands_on(words);
         let whole = lists && (target.tree || filtered) && !chosen(run, invocation);
         let hidden = whole && finds_any(words);
-        let root =
-            Root { target, pattern: None, within: None, itself, filtered, sought, led, hidden, picked, span };
+        let root = Root {
+            target,
+            pattern: None,
+            within: None,
+            itself,
+            filtered,
+            sought,
+            led,
+            hidden,
+            picked,
+            again: false,
+            span,
+        };
         if let Some(other) = roots.iter_mut().find(|r| r.target == root.target) {
             other.led &= led;
+            other.again |= other.sought != sought;
             continue;
         }
         let [others, secrets] = &mut counts;
@@ -118,19 +131,13 @@ const fn weight(target: &Target<'_>) -> ([bool; 9], Scope) {
     ([root, home, own, guarded, system, secrets, processes, repository, workspace], target.scope)
 }
 
-/// Whether a secret that was chosen among the names of a search is told no more: nothing was made of these names but what was shown,
-/// or, `apart`, they were printed before the pipeline that prints what is asked about.
-fn is_over(run: &Run<'_, '_>, invocation: Option<u32>, apart: bool) -> bool {
-    run.session.is_spent(invocation) || apart && chooses(run.session.words_of(invocation))
-}
-
 /// Whether a program chooses among the lines that it is given.
-pub(crate) fn chooses(words: &[Field<'_>]) -> bool {
+fn chooses(words: &[Field<'_>]) -> bool {
     described(words).is_some_and(|(_, program)| program.has(Fact::Keeps(Syntax::Fixed)))
 }
 
 /// Whether a program hands on lines, all or some.
-pub(crate) fn hands_on_lines(words: &[Field<'_>]) -> bool {
+fn hands_on_lines(words: &[Field<'_>]) -> bool {
     described(words).is_some_and(|(_, program)| program.has(Fact::SameLines))
 }
 

@@ -27,6 +27,8 @@ pub(crate) struct Root<'a> {
     pub(crate) hidden: bool,
     /// A secret that is looked for by its name, among what another root means.
     pub(crate) picked: bool,
+    /// Another program has looked there as well, perhaps for others.
+    pub(crate) again: bool,
     pub(crate) span: Span,
 }
 

@@ -1,7 +1,6 @@
 //! What the words of a search say of the names that it may find.
 
 use super::root::MOST_WORDS;
-use crate::effect::{Covers, Scope};
 use crate::knowledge::found::{self, Root};
 use crate::knowledge::values;
 use crate::value::{Field, Piece};
@@ -16,15 +15,9 @@ const CODE: &[u8] = b"*.ts";
 const LONGEST: usize = 256;
 
 impl Root<'_> {
-    /// Whether it is a part of the workspace that somebody has told.
-    pub(crate) fn is_told_part(&self) -> bool {
-        let Covers { workspace, home, root, .. } = self.target.covers;
-        self.target.scope == Scope::Workspace && !workspace && !home && !root
-    }
-
     /// Whether a search may find a file of this name here, by what its words say of names: `-name '*.ts'` does not.
     pub(crate) fn may_find(&self, name: &[u8]) -> bool {
-        let Some((words, lists)) = self.sought else { return true };
+        let Some((words, lists)) = self.sought.filter(|_| !self.again) else { return true };
         if words.len() > MOST_WORDS {
             return true;
         }

@@ -66,18 +66,13 @@ pub(crate) fn names(expression: &[u8], syntax: Syntax, any_case: bool) -> Vec<Ve
 struct Way {
     /// A slash or the beginning of the line stands before it.
     led: bool,
-    /// It is the name of a directory that stands before it.
-    below: bool,
     text: Vec<u8>,
 }
 
 impl Way {
     fn push(&mut self, byte: u8) {
         match byte {
-            b'/' => {
-                self.below |= self.text.last().is_some_and(u8::is_ascii_alphanumeric);
-                self.begin();
-            }
+            b'/' => self.begin(),
             // Such bytes stand for something else here.
             0x03..0x20 => self.push(SOME),
             _ if self.text.len() >= LONGEST => {}
@@ -95,7 +90,6 @@ impl Way {
         if other.led {
             self.begin();
         }
-        self.below |= other.below;
         other.text.iter().for_each(|byte| self.push(*byte));
     }
 
@@ -113,16 +107,8 @@ impl Way {
             && name.len() < LONGEST
             && !name.iter().any(|byte| *byte < 0x20 || b"*?[](){}|+^$\\".contains(byte));
         let whole = self.led && start == 0 && ended;
-        // At the end of names in a directory that is told, it is an ending (`docker/.*\.env$`).
-        let ending = self.below && start > 0 && ended && is_ending(name);
-        (told && !ending && (whole || !name.iter().all(u8::is_ascii_alphanumeric))).then_some(name)
+        (told && (whole || !name.iter().all(u8::is_ascii_alphanumeric))).then_some(name)
     }
-}
-
-/// Whether a name may as well be the ending of others: `.env`.
-pub(crate) fn is_ending(name: &[u8]) -> bool {
-    name.split_first()
-        .is_some_and(|(first, rest)| *first == b'.' && rest.iter().all(u8::is_ascii_alphanumeric))
 }
 
 /// A part of an expression, before it is known how often it comes.
@@ -320,6 +306,15 @@ impl<'p> Reader<'p> {
                 return Some(Special::Look);
             }
         }
+        if let Some(remark) = rest.strip_prefix(b"#") {
+            let end = remark.iter().position(|byte| *byte == b')')?;
+            self.rest = remark.get(end + 1..)?;
+            return Some(Special::Setting);
+        }
+        if let Some(rest) = rest.strip_prefix(b">").or_else(|| rest.strip_prefix(b"|")) {
+            self.rest = rest;
+            return Some(Special::Group);
+        }
         if let Some(named) = rest.strip_prefix(b"P<").or_else(|| rest.strip_prefix(b"<")) {
             let end = named.iter().position(|byte| *byte == b'>')?;
             self.rest = named.get(end + 1..)?;
@@ -342,7 +337,7 @@ impl<'p> Reader<'p> {
         let mut maybe = false;
         let mut many = false;
         let mut once = true;
-        let mut counted = false;
+        let (mut counted, mut never) = (false, false);
         while let Some((token, rest)) = self.token() {
             self.rest = match token {
                 Token::Often => {
@@ -358,9 +353,12 @@ impl<'p> Reader<'p> {
                     rest
                 }
                 Token::Brace => {
-                    counted = true;
-                    let end = rest.iter().position(|byte| *byte == b'}').map_or(rest.len(), |end| end + 1);
-                    rest.get(end..).unwrap_or_default()
+                    let end = rest.iter().position(|byte| *byte == b'}').unwrap_or(rest.len());
+                    let times = rest.get(..end).unwrap_or_default();
+                    let times = times.strip_suffix(b"\\").unwrap_or(times);
+                    counted |= times != b"1";
+                    never |= matches!(times.first(), Some(b'0' | b','));
+                    rest.get(end + 1..).unwrap_or_default()
                 }
                 _ => break,
             };
@@ -377,7 +375,8 @@ impl<'p> Reader<'p> {
             // Any text: what ends in a slash is among it.
             Atom::Any if many || counted => many = true,
             _ if !once => {}
-            _ if counted => push(ways, SOME),
+            Atom::Group(group) if counted && (never || group.contains(&Way::default())) => push(ways, MANY),
+            _ if counted => push(ways, if never { MANY } else { SOME }),
             Atom::Any => match maybe {
                 true => push(ways, MANY),
                 // Whoever writes it means the dot.
@@ -419,7 +418,7 @@ enum Special {
     Group,
     /// It looks at what stands there, and takes no room.
     Look,
-    /// It says how what follows is to be read.
+    /// It says how what follows is to be read, or is a remark.
     Setting,
 }
 
@@ -475,7 +474,7 @@ mod tests {
             (r"\.env.*", Basic, &[".env"]),
             (r".*/\.env", Basic, &[".env"]),
             (r".*\.env", Basic, &[".env"]),
-            (r"docker/.*\.env$", Basic, &[]),
+            (r"docker/.*\.env$", Basic, &[".env"]),
             (r"docker/.*\.env", Basic, &[".env"]),
             (r"docker/\.env$", Basic, &[".env"]),
             (r"^\./.*\.env$", Basic, &[".env"]),
@@ -511,6 +510,13 @@ mod tests {
             (r"x{2}\.env", Extended, &[]),
             (r".{2,9}\.env", Extended, &[".env"]),
             (r"\.env{2}", Extended, &[]),
+            (r"\.env{1}$", Extended, &[".env"]),
+            (r"\.env\{1\}$", Basic, &[".env"]),
+            (r"\.(env){1}$", Extended, &[".env"]),
+            (r"(a?){3}\.env$", Extended, &[".env"]),
+            (r"a{,2}\.env$", Extended, &[".env"]),
+            (r"(?>\.env)$", Perl, &[".env"]),
+            (r"(?#x)\.env$", Perl, &[".env"]),
             (r"\.ssh/", Extended, &[]),
             (r"(a|(b|(\.c)))", Extended, &[".c"]),
             (r"(a|b", Extended, &[]),

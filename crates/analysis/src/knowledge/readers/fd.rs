@@ -102,6 +102,7 @@ fn roots<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Root<'a>> {
             led: false,
             hidden: false,
             picked: false,
+            again: false,
             span: field.span,
         }
     };

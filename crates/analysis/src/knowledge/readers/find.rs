@@ -394,6 +394,7 @@ impl<'a> Expression<'_, '_, 'a> {
                 led: false,
                 hidden,
                 picked: false,
+                again: false,
                 span: root.span,
             });
         }
