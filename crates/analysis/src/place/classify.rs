@@ -1,9 +1,10 @@
 //! Where a path lies: the region that it belongs to, and the places that matter for themselves.
 
+use super::hash_of;
 use super::named::OF_EVERYBODY;
 use super::path::{Names, Reach, differs};
 use super::pattern::{Part, Relation};
-use super::remembered::{Facts, remembered};
+use super::remembered::{Facts, place, remembered};
 use super::tables::{
     Affix, FAMILIES, HOME, IN_FAMILIES, IN_INSIDE, IN_KEY_FAMILIES, IN_NAMES, IN_PRODUCT_FAMILIES,
     IN_PRODUCTS, IN_REPOSITORIES, IN_ROOT, INSIDE, KEY_FAMILIES, LETTERS_OF_INSIDE, LETTERS_OF_NAMES, NAMES,
@@ -57,6 +58,8 @@ pub(super) struct Map<'a> {
     pub(super) plain: bool,
     /// What such a workspace is itself.
     pub(super) itself: Option<(Scope, Covers)>,
+    /// Under what number is remembered what paths are, where nothing but workspace and home says it.
+    pub(super) number: Option<usize>,
 }
 
 /// What is known to lie below a path.
@@ -74,7 +77,7 @@ pub(super) struct Below {
 impl<'a> Map<'a> {
     pub(super) fn new(workspace: Root<'a>, home: Root<'a>) -> Self {
         let directories = [workspace.named, workspace.real, home.named, home.real];
-        let facts = remembered(directories, || {
+        let (facts, number) = remembered(directories, || {
             let boundless = workspace.both().any(boundless);
             let at_home = workspace.both().any(|w| home.both().any(|h| h == w) || is_home(Names::Path(w)));
             let usual_home = home.both().all(|home| is_home(Names::Path(home)));
@@ -84,7 +87,7 @@ impl<'a> Map<'a> {
             let names = Names::Path(workspace.named);
             Facts { plain, itself: plain.then(|| (map.scope(names), map.covers(names))), ..facts }
         });
-        Self::of(workspace, home, facts)
+        Self { number, ..Self::of(workspace, home, facts) }
     }
 
     const fn of(workspace: Root<'a>, home: Root<'a>, facts: Facts) -> Self {
@@ -101,6 +104,19 @@ impl<'a> Map<'a> {
             usual_home,
             plain,
             itself,
+            number: None,
+        }
+    }
+
+    /// What an absolute path is, and what it covers.
+    pub(super) fn place(&self, path: &[u8]) -> (Scope, Covers) {
+        let find = || {
+            self.place_in_workspace(path)
+                .unwrap_or_else(|| (self.scope(Names::Path(path)), self.covers(Names::Path(path))))
+        };
+        match self.number {
+            Some(number) => place(number, path, hash_of(path), find),
+            None => find(),
         }
     }
 
