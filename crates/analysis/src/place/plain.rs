@@ -127,7 +127,7 @@ mod tests {
             for (workspace, home) in [("/w", "/home/dev"), ("/srv/p", "/w/home"), ("/home/dev", "/home/dev")]
             {
                 let map = map(workspace, home, &[]);
-                for tail in tails.iter().flat_map(|tail| [tail, tail]) {
+                for tail in tails.iter().step_by(3).flat_map(|tail| [tail, tail]) {
                     for place in ["", workspace, home] {
                         let path = format!("{place}/{tail}");
                         let names = Names::Path(path.as_bytes());
