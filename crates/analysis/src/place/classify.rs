@@ -2,7 +2,7 @@
 
 use super::hash_of;
 use super::named::OF_EVERYBODY;
-use super::path::{Names, Reach, differs};
+use super::path::{Names, Reach, differs, unmask};
 use super::pattern::{Part, Relation};
 use super::remembered::{Facts, place, remembered};
 use super::tables::{
@@ -530,39 +530,6 @@ pub(super) fn by_name(part: Part<'_>, keys: bool) -> Scope {
     };
     let key = if keys { family(KEY_FAMILIES, &IN_KEY_FAMILIES) } else { ORDINARY };
     exact.max(family(FAMILIES, &IN_FAMILIES)).max(key)
-}
-
-/// A path as the tables name it: `/proc/PID/root` and `/proc/PID/task/TID/root` are the root, `/private/etc` (macOS) is `/etc`, `/var/run` is `/run`.
-fn unmask(mut names: Names<'_>) -> Names<'_> {
-    loop {
-        let mut rest = names;
-        let (first, second, third) = (rest.next(), rest.next(), rest);
-        match (first, second) {
-            (Some(Part::Text(b"proc")), Some(_)) => {
-                let mut rest = third;
-                let mut part = rest.next();
-                if part.is_some_and(|part| part.may_be(b"task")) {
-                    let mut of_thread = rest;
-                    of_thread.next();
-                    let of_it = of_thread.next();
-                    if of_it.is_some_and(|part| part.may_be(b"root")) {
-                        (part, rest) = (of_it, of_thread);
-                    }
-                }
-                match part {
-                    Some(part) if part.may_be(b"root") => names = rest,
-                    _ => return names,
-                }
-            }
-            (Some(Part::Text(b"private")), Some(_)) => {
-                names.next();
-            }
-            (Some(Part::Text(b"var")), Some(Part::Text(b"run"))) => {
-                names.next();
-            }
-            _ => return names,
-        }
-    }
 }
 
 /// A path without a last component that means everything in its directory. `None` is the root.
