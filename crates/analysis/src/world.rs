@@ -39,6 +39,11 @@ pub trait World {
         None
     }
 
+    /// Whether anything is known of environment variables. Where nothing is, nobody asks for one after the other.
+    fn tells_variables(&self) -> bool {
+        true
+    }
+
     /// The path with every symbolic link resolved; for a path whose last components do not exist, the resolved part
     /// with the rest appended. `None`: not known.
     fn canonical(&self, _path: &[u8]) -> Option<Cow<'_, [u8]>> {
@@ -92,4 +97,8 @@ pub trait World {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Frozen;
 
-impl World for Frozen {}
+impl World for Frozen {
+    fn tells_variables(&self) -> bool {
+        false
+    }
+}

@@ -140,8 +140,7 @@ impl Request {
         }
         let mut before = 0;
         for word in words {
-            // `contains` looks at many bytes at a time.
-            if word.as_bytes().contains(&0)
+            if shward_syntax::has_nul(word.as_bytes())
                 && let Some(at) = word.bytes().position(|b| b == 0)
             {
                 return Err(BadRequest::Nul(before + at));

@@ -88,15 +88,23 @@ impl Condition {
     }
 
     /// Whether this may hold for some subject of these kinds whose place has the scope of this number, or, without one,
-    /// that touches no place. `opaque`: of which the analysis does not know what happens there.
-    pub(crate) const fn may_hold(&self, kinds: u32, scope: Option<usize>, opaque: bool) -> bool {
+    /// that touches no place. `opaque`: of which the analysis does not know what happens there. `bare`: nothing important lies
+    /// at or below it.
+    pub(crate) const fn may_hold(&self, kinds: u32, scope: Option<usize>, opaque: bool, bare: bool) -> bool {
         self.kinds.bits() & kinds != 0
             && (opaque || !self.opaque)
+            && (!bare || self.covers.is_none())
             && match (self.scopes, scope) {
                 (None, _) => true,
                 (Some(_), None) => false,
                 (Some(scopes), Some(scope)) => scopes.contains_index(scope),
             }
+    }
+
+    /// Whether it asks what lies at or below a place, and this is an answer to that.
+    #[cfg(test)]
+    pub(crate) fn is_covered(&self, covers: &Covers) -> bool {
+        self.covers.is_some_and(|asks| asks(covers))
     }
 
     /// Whether the subject is what the rule is about.
@@ -218,6 +226,11 @@ impl<'s> Subject<'s> {
             | EffectKind::Execute { target, .. } => Some(target),
             _ => None,
         }
+    }
+
+    /// Whether it touches no place at or below which something important lies.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.target().is_none_or(|target| target.covers == Covers::default())
     }
 
     /// The detail that tells effects of one kind apart.

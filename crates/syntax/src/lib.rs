@@ -24,7 +24,7 @@ pub use ast::*;
 pub use chars::{is_metacharacter, is_name, is_name_byte, is_name_start, is_reserved, takes_array_arguments};
 pub use error::{ErrorCode, ParseError};
 pub use print::print;
-pub use seek::{OneOf, order, same, until};
+pub use seek::{OneOf, has_control, has_nul, order, same, until};
 
 use bumpalo::Bump;
 

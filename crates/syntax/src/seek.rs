@@ -32,6 +32,66 @@ pub fn until<const N: usize>(text: &[u8], stops: [u8; N]) -> usize {
     text.len() - end.len() + rest
 }
 
+/// Whether this marks a byte by its highest bit, of eight at a time.
+#[inline]
+fn any_of(words: &[u8], marks: impl Fn(u64) -> u64) -> bool {
+    let words = words.as_chunks::<8>().0;
+    words.iter().fold(0, |found, word| found | marks(u64::from_le_bytes(*word))) & HIGH != 0
+}
+
+/// The same of a text of any length.
+#[inline]
+fn any_marked(text: &[u8], marks: impl Fn(u64) -> u64 + Copy) -> bool {
+    let (blocks, end) = text.as_chunks::<32>();
+    if blocks.iter().any(|block| any_of(block, marks)) || any_of(end, marks) {
+        return true;
+    }
+    // The last ones together with some before them, or with some that nothing is the matter with.
+    match text.last_chunk::<8>() {
+        Some(last) => any_of(last, marks),
+        None => {
+            let mut last = [b'a'; 8];
+            last.iter_mut().zip(text).for_each(|(to, from)| *to = *from);
+            any_of(&last, marks)
+        }
+    }
+}
+
+/// Whether there are control characters other than DEL in a text.
+///
+/// ```
+/// assert!(shward_syntax::has_control(b"a\ttab") && !shward_syntax::has_control(b"no tab"));
+/// ```
+#[must_use]
+#[inline]
+pub fn has_control(text: &[u8]) -> bool {
+    any_marked(text, |word| word.wrapping_sub(ONES * 0x20) & !word)
+}
+
+/// Whether there is a NUL in a text.
+///
+/// ```
+/// assert!(shward_syntax::has_nul(b"a\0") && !shward_syntax::has_nul(b"a"));
+/// ```
+#[must_use]
+#[inline]
+pub fn has_nul(text: &[u8]) -> bool {
+    any_marked(text, |word| word.wrapping_sub(ONES) & !word)
+}
+
+/// Whether anything but what people see of ASCII, newlines and tabs is in a text.
+#[inline]
+pub(crate) fn has_unusual(text: &[u8]) -> bool {
+    any_marked(text, |word| {
+        let low = word & !HIGH;
+        // The highest bit of each says that it is not the same, or not below a blank.
+        let [newline, tab] = [b'\n', b'\t'].map(|byte| (low ^ (ONES * u64::from(byte))) + (HIGH - ONES));
+        let visible = low + ONES * 0x60;
+        // Of DEL one more is the first byte beyond ASCII.
+        word | (low + ONES) | (newline & tab & !visible)
+    })
+}
+
 /// Whether two texts are the same. Only of texts that are longer than 16 bytes and begin and end alike something is called; of
 /// others this branches on the length only.
 ///
@@ -175,6 +235,25 @@ mod tests {
             assert_eq!(LIST.has(name.as_bytes()), LIST.names.contains(&name), "{name}");
             let known = LIST.names.iter().any(|known| known.eq_ignore_ascii_case(name));
             assert_eq!(LIST.has_in_any_case(name.as_bytes()), known, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_byte_is_noticed_wherever_it_stands() {
+        for length in (0..20).chain([31, 32, 33, 40, 70]) {
+            for at in 0..length {
+                for byte in 0..=u8::MAX {
+                    for around in [b' ', b'~', b'\n'] {
+                        let mut text = vec![around; length];
+                        text[at] = byte;
+                        let any = |holds: fn(u8) -> bool| text.iter().any(|byte| holds(*byte));
+                        assert_eq!(has_control(&text), any(|byte| byte < b' '), "{text:?}");
+                        assert_eq!(has_nul(&text), any(|byte| byte == 0), "{text:?}");
+                        let unusual = any(|byte| !matches!(byte, b' '..=b'~' | b'\n' | b'\t'));
+                        assert_eq!(has_unusual(&text), unusual, "{text:?}");
+                    }
+                }
+            }
         }
     }
 

@@ -257,7 +257,11 @@ pub(crate) fn secret<'a>(
         Scope::Own if settled => return Some(root),
         _ => {}
     }
-    // What each process has under this name.
+    // What each process has under this name. Nearly everything that is searched is known to hold none.
+    let top = place.path.split(|byte| *byte == b'/').nth(1).unwrap_or_default();
+    if place.rest == Rest::Exact && !place.covers.processes && !matches!(top, b"" | b"proc" | b"private") {
+        return None;
+    }
     let mut pieces = value.pieces().to_vec();
     if let Some(Piece::Text(start)) = pieces.first().copied() {
         let above = place.path.len() + usize::from(!place.path.ends_with(b"/"));

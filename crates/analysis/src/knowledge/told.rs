@@ -8,18 +8,33 @@ use super::words::Role;
 use crate::effect::{EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::Session;
 use crate::value::{Field, Value};
-use shward_syntax::is_name_byte;
+use shward_syntax::{is_name_byte, until};
+
+/// What stands before the first `=` of a word, and what stands from there on.
+fn divided(word: &[u8]) -> Option<(&[u8], &[u8])> {
+    word.split_at_checked(until(word, [b'='])).filter(|(_, value)| !value.is_empty())
+}
+
+/// Whether a name behind a slash begins with a dot.
+fn has_hidden_name(mut path: &[u8]) -> bool {
+    loop {
+        match path.get(until(path, [b'/'])..) {
+            Some([_, b'.', ..]) => return true,
+            Some([_, after @ ..]) => path = after,
+            _ => return false,
+        }
+    }
+}
 
 /// Records what arguments of the form `NAME=VALUE` do to a program that takes them for variables.
 pub(super) fn told<'a>(session: &mut dyn Session<'a>, arguments: &[Field<'a>]) {
     session.works(arguments.len());
     for word in arguments {
         let prefix = word.value.known_prefix();
-        let Some(at) = prefix.iter().position(|byte| *byte == b'=') else { continue };
-        let name = prefix.get(..at).unwrap_or_default();
+        let Some((name, _)) = divided(prefix) else { continue };
         // What a script of autoconf's has found out has small letters, too: `ac_cv_prog_CC`.
         if name.iter().copied().all(is_name_byte) {
-            let value = values::after(session.arena(), &word.value, at + 1);
+            let value = values::after(session.arena(), &word.value, name.len() + 1);
             session.told(name, &Field { value, ..*word });
         }
     }
@@ -54,8 +69,8 @@ fn loaded<'a>(
     from: usize,
 ) {
     let prefix = word.value.known_prefix();
-    let option = match prefix.iter().position(|byte| *byte == b'=') {
-        Some(at) => prefix.get(..at),
+    let option = match divided(prefix) {
+        Some((option, _)) => Some(option),
         None => before.and_then(Field::known),
     };
     let Some(option) = option.filter(|option| option.starts_with(b"-")) else { return };
@@ -76,8 +91,8 @@ pub(super) fn handed<'a>(session: &mut dyn Session<'a>, arguments: &[Field<'a>],
     for word in arguments {
         let prefix = word.value.known_prefix();
         let last = before.replace(word);
-        let value = match prefix.iter().position(|byte| *byte == b'=') {
-            Some(at) => values::after(session.arena(), &word.value, at + 1),
+        let value = match divided(prefix) {
+            Some((name, _)) => values::after(session.arena(), &word.value, name.len() + 1),
             None => word.value,
         };
         loaded(session, last, word, &value, from);
@@ -90,7 +105,7 @@ pub(super) fn handed<'a>(session: &mut dyn Session<'a>, arguments: &[Field<'a>],
 fn handed_file<'a>(session: &mut dyn Session<'a>, word: &Field<'a>, value: &Value<'a>, from: usize) {
     let prefix = value.known_prefix();
     // Most words are no such paths, and need not be looked up.
-    if !matches!(prefix.first(), Some(b'/' | b'.')) && !prefix.windows(2).any(|two| two == b"/.") {
+    if !matches!(prefix.first(), Some(b'/' | b'.')) && !has_hidden_name(prefix) {
         return;
     }
     let target = session.target(value);

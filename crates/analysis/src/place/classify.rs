@@ -1,9 +1,10 @@
 //! Where a path lies: the region that it belongs to, and the places that matter for themselves.
 
+use super::hash_of;
 use super::named::OF_EVERYBODY;
-use super::path::{Names, Reach, differs};
+use super::path::{Names, Reach, differs, unmask};
 use super::pattern::{Part, Relation};
-use super::remembered::{Facts, remembered};
+use super::remembered::{Facts, place, remembered};
 use super::tables::{
     Affix, FAMILIES, HOME, IN_FAMILIES, IN_INSIDE, IN_KEY_FAMILIES, IN_NAMES, IN_PRODUCT_FAMILIES,
     IN_PRODUCTS, IN_REPOSITORIES, IN_ROOT, INSIDE, KEY_FAMILIES, LETTERS_OF_INSIDE, LETTERS_OF_NAMES, NAMES,
@@ -57,6 +58,8 @@ pub(super) struct Map<'a> {
     pub(super) plain: bool,
     /// What such a workspace is itself.
     pub(super) itself: Option<(Scope, Covers)>,
+    /// Under what number is remembered what paths are, where nothing but workspace and home says it.
+    pub(super) number: Option<usize>,
 }
 
 /// What is known to lie below a path.
@@ -74,7 +77,7 @@ pub(super) struct Below {
 impl<'a> Map<'a> {
     pub(super) fn new(workspace: Root<'a>, home: Root<'a>) -> Self {
         let directories = [workspace.named, workspace.real, home.named, home.real];
-        let facts = remembered(directories, || {
+        let (facts, number) = remembered(directories, || {
             let boundless = workspace.both().any(boundless);
             let at_home = workspace.both().any(|w| home.both().any(|h| h == w) || is_home(Names::Path(w)));
             let usual_home = home.both().all(|home| is_home(Names::Path(home)));
@@ -84,7 +87,7 @@ impl<'a> Map<'a> {
             let names = Names::Path(workspace.named);
             Facts { plain, itself: plain.then(|| (map.scope(names), map.covers(names))), ..facts }
         });
-        Self::of(workspace, home, facts)
+        Self { number, ..Self::of(workspace, home, facts) }
     }
 
     const fn of(workspace: Root<'a>, home: Root<'a>, facts: Facts) -> Self {
@@ -101,6 +104,19 @@ impl<'a> Map<'a> {
             usual_home,
             plain,
             itself,
+            number: None,
+        }
+    }
+
+    /// What an absolute path is, and what it covers.
+    pub(super) fn place(&self, path: &[u8]) -> (Scope, Covers) {
+        let find = || {
+            self.place_in_workspace(path)
+                .unwrap_or_else(|| (self.scope(Names::Path(path)), self.covers(Names::Path(path))))
+        };
+        match self.number {
+            Some(number) => place(number, path, hash_of(path), find),
+            None => find(),
         }
     }
 
@@ -514,39 +530,6 @@ pub(super) fn by_name(part: Part<'_>, keys: bool) -> Scope {
     };
     let key = if keys { family(KEY_FAMILIES, &IN_KEY_FAMILIES) } else { ORDINARY };
     exact.max(family(FAMILIES, &IN_FAMILIES)).max(key)
-}
-
-/// A path as the tables name it: `/proc/PID/root` and `/proc/PID/task/TID/root` are the root, `/private/etc` (macOS) is `/etc`, `/var/run` is `/run`.
-fn unmask(mut names: Names<'_>) -> Names<'_> {
-    loop {
-        let mut rest = names;
-        let (first, second, third) = (rest.next(), rest.next(), rest);
-        match (first, second) {
-            (Some(Part::Text(b"proc")), Some(_)) => {
-                let mut rest = third;
-                let mut part = rest.next();
-                if part.is_some_and(|part| part.may_be(b"task")) {
-                    let mut of_thread = rest;
-                    of_thread.next();
-                    let of_it = of_thread.next();
-                    if of_it.is_some_and(|part| part.may_be(b"root")) {
-                        (part, rest) = (of_it, of_thread);
-                    }
-                }
-                match part {
-                    Some(part) if part.may_be(b"root") => names = rest,
-                    _ => return names,
-                }
-            }
-            (Some(Part::Text(b"private")), Some(_)) => {
-                names.next();
-            }
-            (Some(Part::Text(b"var")), Some(Part::Text(b"run"))) => {
-                names.next();
-            }
-            _ => return names,
-        }
-    }
 }
 
 /// A path without a last component that means everything in its directory. `None` is the root.

@@ -83,8 +83,9 @@ impl<'a> Places<'a> {
             }
         };
         let mut map = Map::new(root(request.workspace), root(request.home));
+        let told = world.tells_variables();
         let directory = |variable: &str, below: &[u8]| -> Option<&'a [u8]> {
-            let value = world.variable(variable.as_bytes())??;
+            let value = if told { world.variable(variable.as_bytes())?? } else { return None };
             let absolute = value.starts_with(b"/");
             absolute.then(|| {
                 path::normalise(arena, arena.alloc_slice_copy(&value), arena.alloc_slice_copy(below))
@@ -113,6 +114,9 @@ impl<'a> Places<'a> {
             matches!(map.scope(Names::Path(temp)), Scope::Temp | Scope::Elsewhere)
                 && !map.covers(Names::Path(temp)).workspace
         });
+        // What else says what a path is, the next request may not have.
+        let alone = map.own.is_empty() && map.guarded.is_empty() && map.led.is_empty() && map.temp.is_none();
+        map.number = map.number.filter(|_| alone);
         Self { arena, map, known: Cell::new(&[]), partly_known: Cell::new(&[]), tails: Default::default() }
     }
 
@@ -299,11 +303,13 @@ impl<'a> Places<'a> {
     }
 
     fn judged(&self, path: &'a [u8], rest: Rest, names: Names<'_>) -> Target<'a> {
-        let plainly = match names {
-            Names::Path(named) => self.map.place_in_workspace(named),
-            Names::Parts(parts) => self.map.pattern_in_workspace(parts),
+        let (scope, covers) = match names {
+            Names::Path(named) => self.map.place(named),
+            Names::Parts(parts) => {
+                let plainly = self.map.pattern_in_workspace(parts);
+                plainly.unwrap_or_else(|| (self.map.scope(names), self.map.covers(names)))
+            }
         };
-        let (scope, covers) = plainly.unwrap_or_else(|| (self.map.scope(names), self.map.covers(names)));
         Target { path, rest, scope, tree: false, covers }
     }
 }

@@ -111,6 +111,39 @@ impl<'p> Names<'p> {
     }
 }
 
+/// A path as the tables name it: `/proc/PID/root` and `/proc/PID/task/TID/root` are the root, `/private/etc` (macOS) is `/etc`, `/var/run` is `/run`.
+pub(super) fn unmask(mut names: Names<'_>) -> Names<'_> {
+    loop {
+        let mut rest = names;
+        let (first, second, third) = (rest.next(), rest.next(), rest);
+        match (first, second) {
+            (Some(Part::Text(b"proc")), Some(_)) => {
+                let mut rest = third;
+                let mut part = rest.next();
+                if part.is_some_and(|part| part.may_be(b"task")) {
+                    let mut of_thread = rest;
+                    of_thread.next();
+                    let of_it = of_thread.next();
+                    if of_it.is_some_and(|part| part.may_be(b"root")) {
+                        (part, rest) = (of_it, of_thread);
+                    }
+                }
+                match part {
+                    Some(part) if part.may_be(b"root") => names = rest,
+                    _ => return names,
+                }
+            }
+            (Some(Part::Text(b"private")), Some(_)) => {
+                names.next();
+            }
+            (Some(Part::Text(b"var")), Some(Part::Text(b"run"))) => {
+                names.next();
+            }
+            _ => return names,
+        }
+    }
+}
+
 /// Whether the first byte of a path alone says that a row does not name it.
 pub(super) fn differs(first: u8, row: &str) -> bool {
     first != b'/' && row.as_bytes().first().is_some_and(|byte| *byte != first && *byte != b'*')

@@ -121,6 +121,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_remembered_of_a_place_is_what_it_is() {
+        let tails = tails();
+        for _ in 0..2 {
+            for (workspace, home) in [("/w", "/home/dev"), ("/srv/p", "/w/home"), ("/home/dev", "/home/dev")]
+            {
+                let map = map(workspace, home, &[]);
+                for tail in tails.iter().step_by(3).flat_map(|tail| [tail, tail]) {
+                    for place in ["", workspace, home] {
+                        let path = format!("{place}/{tail}");
+                        let names = Names::Path(path.as_bytes());
+                        let told = map.place(path.as_bytes());
+                        assert_eq!(told, (map.scope(names), map.covers(names)), "{path} {workspace} {home}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn plain_places_are_what_all_tables_say() {
         let workspaces = [
             "/workspace",

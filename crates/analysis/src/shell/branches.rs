@@ -39,7 +39,7 @@ impl<'a> Interpreter<'a, '_> {
     /// Makes the current state cover all ways. None has been gone then.
     pub(super) fn join_ways(&mut self, ways: &mut Ways<'_, 'a>) {
         if let Some(branch) = &ways.gone {
-            self.budget.spend(branch.size() + self.state.changes(ways.mark));
+            self.budget.spend(branch.size() + self.state.changes(ways.mark.moment()));
             self.state.join(ways.mark, branch);
             ways.gone = None;
         }

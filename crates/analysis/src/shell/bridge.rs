@@ -343,9 +343,9 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
     }
 
     fn beside(&mut self, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
-        let mark = self.state.mark();
+        let moment = self.state.moment();
         self.aside(Aside::Job, |shell| inner(shell));
-        Interpreter::beside(self, &mark);
+        Interpreter::beside(self, moment);
     }
 
     fn taking_up(&mut self, path: &'a [u8], inner: &mut dyn FnMut(&mut dyn Session<'a>)) -> bool {

@@ -14,8 +14,8 @@ use shward_syntax::{Function, Span};
 pub(super) struct Frame<'a> {
     /// What it is.
     pub(super) kind: FrameKind<'a>,
-    /// The state it started from.
-    pub(super) mark: Mark<'a>,
+    /// The state it started from, if something may lead out of it.
+    pub(super) mark: Option<Mark<'a>>,
     /// The states in which it was left (`return`, `break`).
     pub(super) left: Option<Branch<'a>>,
     /// The states in which its turn was ended (`continue`).
@@ -46,12 +46,16 @@ pub(super) enum FrameKind<'a> {
 
 impl<'a> Frame<'a> {
     pub(super) const fn new(kind: FrameKind<'a>, mark: Mark<'a>) -> Self {
-        Self { kind, mark, left: None, continued: None, locals: Vec::new(), doubt: 0, environment: 0 }
+        Self::of(kind, Some(mark))
     }
 
     /// A shell or subshell.
-    pub(super) const fn shell(mark: Mark<'a>) -> Self {
-        Self::new(FrameKind::Shell, mark)
+    pub(super) const fn shell() -> Self {
+        Self::of(FrameKind::Shell, None)
+    }
+
+    const fn of(kind: FrameKind<'a>, mark: Option<Mark<'a>>) -> Self {
+        Self { kind, mark, left: None, continued: None, locals: Vec::new(), doubt: 0, environment: 0 }
     }
 }
 
@@ -231,9 +235,9 @@ impl<'a> Interpreter<'a, '_> {
     /// Comes back from a function or sourced file: joins the states in which it was left and restores its locals.
     pub(super) fn leave_frame(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
-        if let Some(left) = frame.left {
+        if let (Some(left), Some(mark)) = (&frame.left, &frame.mark) {
             self.budget.spend(left.size());
-            self.state.join(&frame.mark, &left);
+            self.state.join(mark, left);
         }
         self.arrive();
         self.bring_back(&frame.locals);
@@ -346,7 +350,8 @@ impl<'a> Interpreter<'a, '_> {
         };
         self.forget_given(around);
         let Some(frame) = index.and_then(|index| self.frames.get_mut(index)) else { return };
-        let branch = self.state.branch(&frame.mark);
+        let Some(mark) = &frame.mark else { return };
+        let branch = self.state.branch(mark);
         self.budget.spend(branch.size());
         let place = if continues { &mut frame.continued } else { &mut frame.left };
         match place {

@@ -56,7 +56,7 @@ impl<'a> Interpreter<'a, '_> {
     /// A line is over: joins the states in which an error may have ended it.
     fn end_line(&mut self, line: Line<'a>) {
         let Some(left) = line.left else { return };
-        self.budget.spend(left.size() + self.state.changes(&line.mark));
+        self.budget.spend(left.size() + self.state.changes(line.mark.moment()));
         self.state.join(&line.mark, &left);
     }
 

@@ -157,9 +157,9 @@ impl<'a> Interpreter<'a, '_> {
         inner(self);
         while self.frames.len() > depth {
             let Some(frame) = self.frames.pop() else { break };
-            if let Some(left) = frame.left {
+            if let (Some(left), Some(mark)) = (&frame.left, &frame.mark) {
                 self.budget.spend(left.size());
-                self.state.join(&frame.mark, &left);
+                self.state.join(mark, left);
             }
         }
         self.arrive();
@@ -170,9 +170,9 @@ impl<'a> Interpreter<'a, '_> {
     /// The turn is over; where `continue` ended it before, the states are joined.
     fn next_turn(&mut self) {
         if let Some(frame) = self.frames.last_mut()
-            && let Some(continued) = frame.continued.take()
+            && let (Some(continued), Some(mark)) = (frame.continued.take(), frame.mark)
         {
-            let (mark, broken) = (frame.mark, frame.left.is_some());
+            let broken = frame.left.is_some();
             self.budget.spend(continued.size());
             self.state.join(&mark, &continued);
             if !broken && self.state.flow.skips == self.frames.len() - 1 {
@@ -202,7 +202,7 @@ impl<'a> Interpreter<'a, '_> {
             self.budget.spend(after.size());
             self.state.rewind(&mark);
             self.state.join(&mark, &after);
-            if self.state.changes(&mark) == 0 && self.state.flow == *mark.flow() {
+            if self.state.changes(mark.moment()) == 0 && self.state.flow == *mark.flow() {
                 return;
             }
             if round == MOST_ROUNDS {

@@ -29,6 +29,7 @@ mod flow;
 mod follow;
 mod functions;
 mod io;
+mod levels;
 mod lines;
 mod links;
 mod listed;
@@ -459,7 +460,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
         self.nested += 1;
         let result = self.with_traps(inner);
         self.nested -= 1;
-        self.budget.spend(self.state.changes(&mark));
+        self.budget.spend(self.state.changes(mark.moment()));
         self.state.leave_subshell(&mark);
         self.find_itself();
         result

@@ -4,6 +4,7 @@
 
 use super::Interpreter;
 use super::flow::Status;
+use super::levels::Levels;
 use super::racing::Aside;
 use crate::effect::{EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::Session;
@@ -27,10 +28,10 @@ pub(super) struct Moving<'a> {
     /// Loops are being run over several words, some of which stand for any number of others.
     pub(super) lists: bool,
     jobs: Beside<'a>,
-    /// Of each pipeline that is being run, innermost last.
-    stages: Vec<Beside<'a>>,
-    /// Of everything that may be run again, innermost last.
-    again: Vec<Beside<'a>>,
+    /// Of each pipeline that is being run.
+    stages: Levels<Beside<'a>>,
+    /// Of everything that may be run again.
+    again: Levels<Beside<'a>>,
     /// Who runs: each stage and each job has a number of its own.
     who: u32,
     /// How many there were.
@@ -41,7 +42,9 @@ pub(super) struct Moving<'a> {
 #[derive(Debug, Default)]
 struct Beside<'a> {
     /// Where it stands, or will.
-    places: Vec<&'a [u8]>,
+    place: Option<&'a [u8]>,
+    /// Where else. Hardly anything stands in more than one place.
+    others: Vec<&'a [u8]>,
     /// What it gives another name, and who does.
     renames: Vec<(Target<'a>, u32)>,
 }
@@ -49,36 +52,43 @@ struct Beside<'a> {
 impl<'a> Beside<'a> {
     /// Gives false if there are too many.
     fn stand(&mut self, place: &'a [u8]) -> bool {
-        if self.places.contains(&place) {
-            return true;
+        if self.place.is_none() {
+            self.place = Some(place);
+        } else if !self.places().any(|known| known == place) {
+            self.others.push(place);
+            return self.others.len() < MOST;
         }
-        self.places.push(place);
-        self.places.len() <= MOST
+        true
+    }
+
+    fn places(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.place.iter().chain(&self.others).copied()
     }
 }
 
 impl<'a> Moving<'a> {
     /// What is run from here on may be run several times.
     pub(super) fn begin_repeating(&mut self) {
-        self.again.push(Beside::default());
+        self.again.begin();
     }
 
     /// No longer, unless something around it does the same: that knows where it stood.
     pub(super) fn end_repeating(&mut self) {
-        let inner = self.again.pop().unwrap_or_default();
-        if let Some(around) = self.again.last_mut() {
-            for place in inner.places {
+        if let Some(inner) = self.again.end()
+            && let Some(around) = self.again.innermost()
+        {
+            for place in inner.places() {
                 around.stand(place);
             }
         }
     }
 
     pub(super) fn begin_pipeline(&mut self) {
-        self.stages.push(Beside::default());
+        self.stages.begin();
     }
 
     pub(super) fn end_pipeline(&mut self) {
-        self.stages.pop();
+        self.stages.end();
     }
 
     /// Somebody else runs from here on. Gives who did.
@@ -94,15 +104,11 @@ impl<'a> Moving<'a> {
 
     /// Those beside whom something runs.
     fn beside(&mut self, aside: Aside) -> Option<&mut Beside<'a>> {
-        match (aside, self.stages.last_mut()) {
-            (Aside::No, _) => None,
-            (Aside::Stage, Some(stage)) => Some(stage),
-            (Aside::Stage, None) | (Aside::Job, _) => Some(&mut self.jobs),
-        }
+        aside.beside(&mut self.jobs, &mut self.stages)
     }
 
     fn others(&self) -> impl Iterator<Item = &Beside<'a>> {
-        self.stages.iter().chain(&self.again).chain([&self.jobs])
+        self.stages.all().chain(self.again.all()).chain([&self.jobs])
     }
 }
 
@@ -119,7 +125,7 @@ impl<'a> Interpreter<'a, '_> {
         let mut kept = true;
         for place in places.iter().filter_map(|(place, _)| place) {
             kept &= self.moving.beside(aside).is_none_or(|beside| beside.stand(place));
-            kept &= self.moving.again.last_mut().is_none_or(|again| again.stand(place));
+            kept &= self.moving.again.innermost().is_none_or(|again| again.stand(place));
         }
         if !kept {
             self.unknown(
@@ -144,7 +150,7 @@ impl<'a> Interpreter<'a, '_> {
                     beside.renames.push((target, who));
                 }
             }
-            if self.moving.others().any(|other| other.places.iter().any(|place| target.moves(place))) {
+            if self.moving.others().any(|other| other.places().any(|place| target.moves(place))) {
                 let reason = Unknown::Construct("a directory gets another name while something stands in it");
                 self.unknown(reason, self.whole());
             }

@@ -4,6 +4,7 @@
 //! meanwhile, the text that is executed may be that one.
 
 use super::Interpreter;
+use super::levels::Levels;
 use crate::effect::{EffectKind, Unknown};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,15 +20,30 @@ pub(super) enum Aside {
     Job,
 }
 
+impl Aside {
+    /// What is noted for those beside whom something runs: all jobs, or the innermost pipeline.
+    pub(super) fn beside<'n, T: Default>(
+        self,
+        jobs: &'n mut T,
+        stages: &'n mut Levels<T>,
+    ) -> Option<&'n mut T> {
+        match self {
+            Self::No => None,
+            Self::Stage => Some(stages.innermost().unwrap_or(jobs)),
+            Self::Job => Some(jobs),
+        }
+    }
+}
+
 /// Scripts that are being run beside.
 #[derive(Debug, Default)]
 pub(super) struct Scripts<'a> {
     aside: Aside,
     jobs: BTreeSet<&'a [u8]>,
-    /// Of each pipeline that is being run, innermost last.
-    stages: Vec<BTreeSet<&'a [u8]>>,
-    /// The same of everything that may be run again, innermost last.
-    again: Vec<BTreeSet<&'a [u8]>>,
+    /// Of each pipeline that is being run.
+    stages: Levels<BTreeSet<&'a [u8]>>,
+    /// The same of everything that may be run again.
+    again: Levels<BTreeSet<&'a [u8]>>,
     /// Places of which everything may be run beside, of the same three kinds.
     places: Places<'a>,
     /// Texts that the command has written, by address, and the paths at which they lie.
@@ -45,8 +61,8 @@ const MAX_PLACES: usize = 8;
 #[derive(Debug, Default)]
 struct Places<'a> {
     jobs: Vec<&'a [u8]>,
-    stages: Vec<Vec<&'a [u8]>>,
-    again: Vec<Vec<&'a [u8]>>,
+    stages: Levels<Vec<&'a [u8]>>,
+    again: Levels<Vec<&'a [u8]>>,
 }
 
 fn put<'a>(places: &mut Vec<&'a [u8]>, place: &'a [u8]) {
@@ -59,7 +75,7 @@ fn put<'a>(places: &mut Vec<&'a [u8]>, place: &'a [u8]) {
 
 impl<'a> Places<'a> {
     fn all(&self) -> impl Iterator<Item = &'a [u8]> {
-        let levels = self.stages.iter().chain(&self.again).flatten();
+        let levels = self.stages.all().chain(self.again.all()).flatten();
         self.jobs.iter().chain(levels).copied()
     }
 }
@@ -67,13 +83,12 @@ impl<'a> Places<'a> {
 impl<'a> Scripts<'a> {
     /// Whatever lies at a place, or below it, is run.
     pub(super) fn use_place(&mut self, place: &'a [u8]) {
-        if let Some(again) = self.places.again.last_mut() {
+        let Places { jobs, stages, again } = &mut self.places;
+        if let Some(again) = again.innermost() {
             put(again, place);
         }
-        match (self.aside, self.places.stages.last_mut()) {
-            (Aside::No, _) => {}
-            (Aside::Stage, Some(stage)) => put(stage, place),
-            (Aside::Stage, None) | (Aside::Job, _) => put(&mut self.places.jobs, place),
+        if let Some(beside) = self.aside.beside(jobs, stages) {
+            put(beside, place);
         }
     }
 
@@ -84,13 +99,11 @@ impl<'a> Scripts<'a> {
 
     /// A script is read to be run, or a file for what it holds.
     pub(super) fn use_file(&mut self, path: &'a [u8]) {
-        if let Some(again) = self.again.last_mut() {
+        if let Some(again) = self.again.innermost() {
             again.insert(path);
         }
-        match (self.aside, self.stages.last_mut()) {
-            (Aside::No, _) => {}
-            (Aside::Stage, Some(stage)) => drop(stage.insert(path)),
-            (Aside::Stage, None) | (Aside::Job, _) => drop(self.jobs.insert(path)),
+        if let Some(beside) = self.aside.beside(&mut self.jobs, &mut self.stages) {
+            beside.insert(path);
         }
     }
 
@@ -126,29 +139,31 @@ impl<'a> Scripts<'a> {
 
     /// What is run from here on may be run several times.
     pub(super) fn begin_repeating(&mut self) {
-        self.again.push(BTreeSet::new());
+        self.again.begin();
         self.begin_turn();
     }
 
     /// No longer, unless something around it does the same.
     pub(super) fn end_repeating(&mut self) {
         self.end_turn();
-        let files = self.again.pop();
-        if let Some(around) = self.again.last_mut() {
-            around.extend(files.into_iter().flatten());
+        if let Some(files) = self.again.end()
+            && let Some(around) = self.again.innermost()
+        {
+            around.extend(files);
         }
     }
 
     /// The turn of a loop begins: what it writes may be what the next one runs.
     pub(super) fn begin_turn(&mut self) {
-        self.places.again.push(Vec::new());
+        self.places.again.begin();
     }
 
     /// It is over.
     pub(super) fn end_turn(&mut self) {
-        let places = self.places.again.pop();
-        if let Some(around) = self.places.again.last_mut() {
-            places.into_iter().flatten().for_each(|place| put(around, place));
+        if let Some(places) = self.places.again.end()
+            && let Some(around) = self.places.again.innermost()
+        {
+            places.into_iter().for_each(|place| put(around, place));
         }
     }
 
@@ -164,7 +179,7 @@ impl<'a> Scripts<'a> {
 
     fn may_use(&self, path: &[u8]) -> bool {
         self.jobs.contains(path)
-            || self.stages.iter().chain(&self.again).any(|files| files.contains(path))
+            || self.stages.all().chain(self.again.all()).any(|files| files.contains(path))
             || self.running.iter().any(|paths| paths.contains(&path))
     }
 }
@@ -184,13 +199,13 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Runs a pipeline. What its stages run is through when it is.
     pub(super) fn beside_each_other(&mut self, inner: impl FnOnce(&mut Self)) {
-        self.scripts.stages.push(BTreeSet::new());
-        self.scripts.places.stages.push(Vec::new());
+        self.scripts.stages.begin();
+        self.scripts.places.stages.begin();
         self.moving.begin_pipeline();
         inner(self);
         self.moving.end_pipeline();
-        self.scripts.stages.pop();
-        self.scripts.places.stages.pop();
+        self.scripts.stages.end();
+        self.scripts.places.stages.end();
     }
 
     /// Something is done: what runs may be what that makes.

@@ -118,10 +118,10 @@ impl<'a> Interpreter<'a, '_> {
         redirects: &[Redirect<'_>],
         idle: bool,
     ) -> Before<'a> {
-        let mark = self.state.mark();
+        let moment = self.state.moment();
         let before = self.redirect(redirects, idle);
-        if self.budget.spend(self.state.changes(&mark)) {
-            self.state.doubt(Space::Variable, &mark);
+        if self.budget.spend(self.state.changes(moment)) {
+            self.state.doubt(Space::Variable, moment);
         }
         before
     }

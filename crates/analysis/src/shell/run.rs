@@ -5,7 +5,7 @@ use super::branches::Ways;
 use super::flow::{Opt, Port, Status};
 use super::io::SinkKind;
 use super::racing::Aside;
-use super::state::{Mark, Racing, Space};
+use super::state::{Moment, Racing, Space};
 use crate::value::{Origins, Stream};
 use shward_syntax::{
     Command, CommandKind, Item, PartKind, Pipeline, Redirect, RedirectOperator, RedirectTarget, Script,
@@ -36,7 +36,7 @@ impl<'a> Interpreter<'a, '_> {
 
     fn item(&mut self, item: &Item<'_>) {
         if item.background {
-            let mark = self.state.mark();
+            let moment = self.state.moment();
             self.aside(Aside::Job, |shell| {
                 shell.isolated(|shell| {
                     // Nothing in a script; with job control, whatever the shell itself reads.
@@ -48,7 +48,7 @@ impl<'a> Interpreter<'a, '_> {
                     shell.and_or(&item.list);
                 })
             });
-            self.beside(&mark);
+            self.beside(moment);
             self.state.flow.places.forget_status();
         } else {
             self.and_or(&item.list);
@@ -85,7 +85,7 @@ impl<'a> Interpreter<'a, '_> {
                 break;
             }
             let last = index + 1 == stages.len();
-            let mark = self.state.mark();
+            let moment = self.state.moment();
             let sink = self.io.open_sink(SinkKind::Capture, self.doubt_now(), None);
             let run = |shell: &mut Self| {
                 shell.set_standard(0, input);
@@ -122,7 +122,7 @@ impl<'a> Interpreter<'a, '_> {
             if !last {
                 let output = self.io.collected(self.arena, sink);
                 input = Port::Source(self.io.open_pipe(output));
-                racing.extend(self.beside(&mark));
+                racing.extend(self.beside(moment));
             }
             self.io.retire(sink);
         }
@@ -131,10 +131,10 @@ impl<'a> Interpreter<'a, '_> {
         self.state.flow.places.forget_status();
     }
 
-    /// What was run since the mark runs beside what follows: what it writes is there at some time.
-    pub(super) fn beside(&mut self, mark: &Mark<'a>) -> Vec<Racing<'a>> {
-        self.budget.spend(self.state.changes(mark));
-        self.state.share_files(mark)
+    /// What was run since then runs beside what follows: what it writes is there at some time.
+    pub(super) fn beside(&mut self, since: Moment) -> Vec<Racing<'a>> {
+        self.budget.spend(self.state.changes(since));
+        self.state.share_files(since)
     }
 
     /// Runs a command.
@@ -159,7 +159,7 @@ impl<'a> Interpreter<'a, '_> {
                 && before.arguments == after.arguments
                 && before.options == after.options;
             // A file that was not written is not there to be read either, or is what `fallible` makes of it.
-            self.budget.spend(self.state.changes(&mark));
+            self.budget.spend(self.state.changes(mark.moment()));
             if !(kept && self.state.changed_only(Space::File, &mark)) {
                 let ran = self.state.branch(&mark);
                 self.budget.spend(ran.size());
@@ -218,7 +218,7 @@ impl<'a> Interpreter<'a, '_> {
                 self.state.flow.places.forget_status();
             }
             CommandKind::Coprocess(node) => {
-                let mark = self.state.mark();
+                let moment = self.state.moment();
                 self.aside(Aside::Job, |shell| {
                     shell.isolated(|shell| {
                         let stdin = Stream { text: None, origins: Origins::UNKNOWN, source: None };
@@ -229,7 +229,7 @@ impl<'a> Interpreter<'a, '_> {
                         shell.command(node.body);
                     })
                 });
-                self.beside(&mark);
+                self.beside(moment);
                 self.state.flow.places.conclude(Status::Success);
                 let name = self.lasting(node.name.unwrap_or(b"COPROC"));
                 match self.dereference(name, command.span) {

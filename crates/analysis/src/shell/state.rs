@@ -14,7 +14,7 @@ mod written;
 use super::flow::Flow;
 use crate::value::{Origins, Stream, Value};
 use branch::Change;
-pub(super) use branch::{Branch, Mark};
+pub(super) use branch::{Branch, Mark, Moment};
 use bumpalo::Bump;
 pub(super) use handed::HandedOn;
 pub(super) use names::Space;
@@ -413,18 +413,23 @@ impl<'a> State<'a> {
 
     /// A point to come back to.
     pub(super) fn mark(&self) -> Mark<'a> {
-        self.marked.set(self.trail.len());
-        Mark { trail: self.trail.len(), flow: self.flow }
+        Mark { moment: self.moment(), flow: self.flow }
     }
 
-    /// How much has changed since the mark; what leaving or joining costs.
-    pub(super) fn changes(&self, mark: &Mark<'a>) -> usize {
-        self.trail.len().saturating_sub(mark.trail)
+    /// A point after which changes are asked for.
+    pub(super) fn moment(&self) -> Moment {
+        self.marked.set(self.trail.len());
+        Moment { trail: self.trail.len() }
+    }
+
+    /// How much has changed since then; what leaving or joining costs.
+    pub(super) const fn changes(&self, since: Moment) -> usize {
+        self.trail.len().saturating_sub(since.trail)
     }
 
     /// Whether nothing but names of this space has changed since the mark.
     pub(super) fn changed_only(&self, space: Space, mark: &Mark<'a>) -> bool {
-        let changes = self.trail.get(mark.trail..).unwrap_or_default();
+        let changes = self.trail.get(mark.moment.trail..).unwrap_or_default();
         changes
             .iter()
             .all(|noted| self.slots.get(noted.id.0 as usize).is_some_and(|named| named.space == space))
@@ -432,19 +437,24 @@ impl<'a> State<'a> {
 
     /// What the state is now, relative to the mark.
     pub(super) fn branch(&self, mark: &Mark<'a>) -> Branch<'a> {
-        let trail = self.trail.get(mark.trail..).unwrap_or_default();
+        Branch { changes: self.changed(mark.moment), flow: self.flow }
+    }
+
+    /// What has changed since then, in the order of the slots.
+    fn changed(&self, since: Moment) -> Vec<(Id, Change<'a>)> {
+        let trail = self.trail.get(since.trail..).unwrap_or_default();
         let change =
             |noted: &Noted<'a>| (noted.id, Change { before: noted.slot(), after: self.at(noted.id) });
         let mut changes: Vec<_> = trail.iter().map(change).collect();
         // Of those of one slot the first was made first, and stays.
         changes.sort_by_key(|(id, _)| *id);
         changes.dedup_by_key(|(id, _)| *id);
-        Branch { changes, flow: self.flow }
+        changes
     }
 
     /// Takes everything back to the mark.
     pub(super) fn rewind(&mut self, mark: &Mark<'a>) {
-        while self.trail.len() > mark.trail {
+        while self.trail.len() > mark.moment.trail {
             let Some(old) = self.trail.pop() else { break };
             if let Some(named) = self.slots.get_mut(old.id.0 as usize) {
                 named.put(old.slot());
@@ -456,7 +466,7 @@ impl<'a> State<'a> {
     /// Takes back what a subshell changed: everything but the files it wrote.
     pub(super) fn leave_subshell(&mut self, mark: &Mark<'a>) {
         let mut files = Vec::new();
-        for Noted { id, .. } in self.trail.get(mark.trail..).unwrap_or_default() {
+        for Noted { id, .. } in self.trail.get(mark.moment.trail..).unwrap_or_default() {
             if let Some(named) = self.slots.get(id.0 as usize)
                 && named.space == Space::File
             {
@@ -469,10 +479,9 @@ impl<'a> State<'a> {
         }
     }
 
-    /// What has changed in this space since the mark may also be as it was before.
-    pub(super) fn doubt(&mut self, space: Space, mark: &Mark<'a>) {
-        let changes = self.branch(mark).changes;
-        for (id, change) in changes {
+    /// What has changed in this space since then may also be as it was before.
+    pub(super) fn doubt(&mut self, space: Space, since: Moment) {
+        for (id, change) in self.changed(since) {
             if self.slots.get(id.0 as usize).is_some_and(|named| named.space == space) {
                 let joined = join_slots(self.arena, change.before, self.at(id));
                 self.set_id(id, joined);

@@ -42,7 +42,7 @@ impl<'a> Interpreter<'a, '_> {
     pub(super) fn with_traps<R>(&mut self, inner: impl FnOnce(&mut Self) -> R) -> R {
         let frames = self.frames.len();
         let traps = self.traps.len();
-        self.frames.push(Frame::shell(self.state.mark()));
+        self.frames.push(Frame::shell());
         let outer = std::mem::replace(&mut self.outer_traps, traps);
         let (moves, calls) = (self.moves, self.calls);
         let result = inner(self);
@@ -253,7 +253,7 @@ impl<'a> Interpreter<'a, '_> {
         };
         let before = self.state.mark();
         let run = |shell: &mut Self| {
-            shell.frames.push(Frame::shell(before));
+            shell.frames.push(Frame::shell());
             let outer = std::mem::replace(&mut shell.in_trap, true);
             shell.run_here(trap.text, None, trap.span);
             shell.in_trap = outer;
@@ -266,7 +266,7 @@ impl<'a> Interpreter<'a, '_> {
             let (clock, repeats) = (self.state.clock(), self.state.repeats());
             self.doubtful(run);
             let assigned = |name: &&[u8]| self.state.changed_at(Space::Variable, name) > Some(clock);
-            if self.state.changes(&before) > 0
+            if self.state.changes(before.moment()) > 0
                 || self.state.repeats() != repeats
                 || forgotten.iter().any(assigned)
                 || clocks != (self.moves, self.calls)

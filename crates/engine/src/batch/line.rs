@@ -3,7 +3,7 @@
 //! What is not written in this plain way is left to `serde_json`, which also says what is wrong with a line. So nothing
 //! here may read a line in another way than it does.
 
-use shward_syntax::until;
+use shward_syntax::{has_control, until};
 
 /// A line whose members are strings, each once, without escapes but for those in the command. Its id may be a whole number
 /// too.
@@ -40,35 +40,45 @@ impl<'l> Identity<'l> {
 }
 
 impl<'l> PlainLine<'l> {
-    /// Reads a line, and puts the bytes of its command into `command`. `None`: the line is not plain, or no request at all;
-    /// then `command` holds anything.
-    pub(super) fn read(line: &'l [u8], command: &mut Vec<u8>) -> Option<Self> {
+    /// Reads a line that begins with this id, or with something else, and puts the bytes of its command into `command`.
+    /// `None`: the line is not plain, or no request at all; then `command` holds anything.
+    pub(super) fn read(line: &'l [u8], first: Option<Identity<'l>>, command: &mut Vec<u8>) -> Option<Self> {
         let line = ended(line);
         if has_control(line) {
             return None;
         }
-        let mut around = [line, &[]];
-        let [mut id, mut cwd, mut home, mut workspace] = [None; 4];
+        let mut told = first;
+        let [mut cwd, mut home, mut workspace] = [None; 3];
         let mut commands = 0;
-        let mut rest = behind(line, b'{')?;
+        let mut rest = match first {
+            Some(Identity { around: [_, after], .. }) => behind(blank(after), b',')?,
+            None => behind(line, b'{')?,
+        };
         loop {
             let (name, after) = plain(behind(blank(rest), b'"')?)?;
             let value = blank(behind(blank(after), b':')?);
-            if name == b"command" {
-                commands += 1;
-                rest = blank(unescaped(behind(value, b'"')?, command)?);
-            } else {
-                let (place, (member, after)) = match name {
-                    b"id" => {
-                        let (member, after) = identity(value)?;
-                        around = [line.get(..line.len().checked_sub(value.len())?)?, after];
-                        (&mut id, (member, after))
+            let place = match name {
+                b"command" => {
+                    commands += 1;
+                    rest = blank(unescaped(behind(value, b'"')?, command)?);
+                    None
+                }
+                b"id" => {
+                    let (id, after) = identity(value)?;
+                    let around = [line.get(..line.len().checked_sub(value.len())?)?, after];
+                    if told.replace(Identity { id: Some(text(id)?), around }).is_some() {
+                        return None;
                     }
-                    b"cwd" => (&mut cwd, plain(behind(value, b'"')?)?),
-                    b"home" => (&mut home, plain(behind(value, b'"')?)?),
-                    b"workspace" => (&mut workspace, plain(behind(value, b'"')?)?),
-                    _ => return None,
-                };
+                    rest = blank(after);
+                    None
+                }
+                b"cwd" => Some(&mut cwd),
+                b"home" => Some(&mut home),
+                b"workspace" => Some(&mut workspace),
+                _ => return None,
+            };
+            if let Some(place) = place {
+                let (member, after) = plain(behind(value, b'"')?)?;
                 if place.replace(member).is_some() {
                     return None;
                 }
@@ -82,11 +92,8 @@ impl<'l> PlainLine<'l> {
         if commands != 1 || !blank(behind(rest, b'}')?).is_empty() {
             return None;
         }
-        let id = match id {
-            Some(id) => Some(text(id)?),
-            None => None,
-        };
-        Some(Self { identity: Identity { id, around }, cwd, home, workspace })
+        let identity = told.unwrap_or(Identity { id: None, around: [line, &[]] });
+        Some(Self { identity, cwd, home, workspace })
     }
 }
 
@@ -113,13 +120,6 @@ fn text(bytes: &[u8]) -> Option<&str> {
         return None;
     }
     str::from_utf8(bytes).ok()
-}
-
-/// Whether there are characters that JSON has only outside of strings, or escaped.
-fn has_control(bytes: &[u8]) -> bool {
-    let in_block = |bytes: &[u8]| bytes.iter().fold(false, |found, byte| found | (*byte < b' '));
-    let (blocks, end) = bytes.as_chunks::<32>();
-    blocks.iter().any(|block| in_block(block)) || in_block(end)
 }
 
 /// A string from behind its first quote, if nothing in it is escaped, and what follows it.
@@ -225,7 +225,10 @@ mod tests {
     /// What both readers say of a line, and of the same with another id.
     fn held_together(line: &[u8]) -> bool {
         let mut command = b"what the last line had".to_vec();
-        let Some(plain) = PlainLine::read(line, &mut command) else { return false };
+        let read = PlainLine::read(line, None, &mut command);
+        let first = Identity::at_start(line);
+        assert_eq!(PlainLine::read(line, first, &mut command), read, "{}", String::from_utf8_lossy(line));
+        let Some(plain) = read else { return false };
         let Ok(command) = String::from_utf8(command) else { return false };
         let shown = String::from_utf8_lossy(line);
         if line.starts_with(b"{\"id\"") {
@@ -248,7 +251,7 @@ mod tests {
             for id in ["7", "\"seven\""] {
                 let renamed = around.join(id.as_bytes());
                 let mut again = Vec::new();
-                let other = PlainLine::read(&renamed, &mut again).expect(&shown);
+                let other = PlainLine::read(&renamed, None, &mut again).expect(&shown);
                 let expected = PlainLine { identity: Identity { id: Some(id), around }, ..plain };
                 assert_eq!((other, &*again), (expected, command.as_bytes()), "{shown}");
             }

@@ -64,8 +64,8 @@ impl Memo {
             .then(|| Key { parts, digest: finished(digest(digest(self.seed, first), second)) })
     }
 
-    /// Appends the answer to this request, if it is known.
-    pub(super) fn recall(&mut self, key: &Key<'_>, out: &mut Vec<u8>) -> bool {
+    /// Tells the answer to this request, if it is known.
+    pub(super) fn recall(&mut self, key: &Key<'_>, tell: impl FnOnce(&[u8])) -> bool {
         let mut in_old = None;
         for at in key.places() {
             let Some([young, old]) = self.places.get(at) else { break };
@@ -73,15 +73,15 @@ impl Memo {
                 break;
             }
             if let Some(answer) = self.young.at(*young, key) {
-                out.extend_from_slice(answer);
+                tell(answer);
                 return true;
             }
             in_old = in_old.or_else(|| self.old.at(*old, key));
         }
         let Some(answer) = in_old else { return false };
-        let from = out.len();
-        out.extend_from_slice(answer);
-        self.keep(key, out.get(from..).unwrap_or_default());
+        tell(answer);
+        let answer = answer.to_vec();
+        self.keep(key, &answer);
         true
     }
 
@@ -181,7 +181,7 @@ mod tests {
         let mut out = b"before".to_vec();
         let parts = request.as_bytes().split_at(request.len().min(3));
         let Some(key) = memo.key(parts.into()) else { return true };
-        if memo.recall(&key, &mut out) {
+        if memo.recall(&key, |answer| out.extend_from_slice(answer)) {
             assert_eq!(out, [b"before", answer].concat());
             return false;
         }
@@ -196,7 +196,7 @@ mod tests {
         let mut memo = Memo::default();
         let recalled = |memo: &mut Memo, parts| {
             let mut out = Vec::new();
-            memo.recall(&of(parts), &mut out).then_some(out)
+            memo.recall(&of(parts), |answer| out.extend_from_slice(answer)).then_some(out)
         };
         memo.keep(&of([b"l", b"s"]), b"yes");
         for other in [[b"r" as &[u8], b"m"], [b"", b"ls"], [b"ls", b""]] {

@@ -138,7 +138,7 @@ impl<'f> Batch<'f> {
         if self.recalled(first, key.as_ref(), out) {
             return Ok(());
         }
-        let plain = PlainLine::read(line, &mut self.command);
+        let plain = PlainLine::read(line, first, &mut self.command);
         if first.is_none() {
             let identity = plain.map(|plain| plain.identity);
             key = identity.and_then(|identity| self.memo.as_ref()?.key(identity.around));
@@ -171,13 +171,10 @@ impl<'f> Batch<'f> {
     /// Appends the answer to a line that came before but for its id.
     fn recalled(&mut self, line: Option<Identity<'_>>, key: Option<&Key<'_>>, out: &mut Vec<u8>) -> bool {
         let (Some(line), Some(key), Some(memo)) = (line, key, &mut self.memo) else { return false };
-        let start = out.len();
-        written::start(line.id, out);
-        let known = memo.recall(key, out);
-        if !known {
-            out.truncate(start);
-        }
-        known
+        memo.recall(key, |answer| {
+            written::start(line.id, out);
+            out.extend_from_slice(answer);
+        })
     }
 
     /// Makes a plain line and the command that was read from it the request. `None`: it is not UTF-8.

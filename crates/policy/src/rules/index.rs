@@ -1,5 +1,5 @@
-//! Which rules can be about a subject at all: by what kind of effect it is, whether it is understood, and the scope of the
-//! place that it touches.
+//! Which rules can be about a subject at all: by what kind of effect it is, whether it is understood, the scope of the place
+//! that it touches, and whether anything important lies there.
 //!
 //! Made by the compiler from the tables, so that a verdict tries the few rules that may hold and not all of them. It
 //! only leaves out what [`Condition::holds`](crate::condition::Condition::holds) would refuse for the same kind and scope.
@@ -24,14 +24,18 @@ const COLUMNS: usize = Scope::Own as usize + 2;
 /// The rules of the catalogue, in its order.
 static RULES: [&Rule; COUNT] = catalogue();
 
-/// The rules that may hold of one that is understood, or of one that is not.
+/// For each kind and scope, the rules that may hold.
 type About = [[Set; COLUMNS]; Kinds::COUNT];
 
-/// For each kind and scope, the rules that may hold.
-static ABOUT: About = about(false);
+/// Of one that is understood.
+static ABOUT: About = about(false, false);
 
-/// The same of what is not understood.
-static ABOUT_OPAQUE: About = about(true);
+/// Of one that is not.
+static ABOUT_OPAQUE: About = about(true, false);
+
+/// Of either, at or below which nothing important lies. So it is of nearly all.
+static ABOUT_BARE: About = about(false, true);
+static ABOUT_OPAQUE_BARE: About = about(true, true);
 
 /// The rules that hold in the profile `workspace`; those after them are for inspection only.
 const ALWAYS: Set = (1 << (COUNT - READ_ONLY.len())) - 1;
@@ -59,7 +63,7 @@ const fn catalogue() -> [&'static Rule; COUNT] {
     clippy::indexing_slicing,
     reason = "evaluated by the compiler only: an index out of bounds does not compile"
 )]
-const fn about(opaque: bool) -> About {
+const fn about(opaque: bool, bare: bool) -> About {
     let rules = catalogue();
     let mut sets = [[0; COLUMNS]; Kinds::COUNT];
     let mut at = 0;
@@ -70,7 +74,7 @@ const fn about(opaque: bool) -> About {
             while kind < Kinds::COUNT {
                 let mut column = 0;
                 while column < COLUMNS {
-                    if condition.may_hold(1 << kind, column.checked_sub(1), opaque) {
+                    if condition.may_hold(1 << kind, column.checked_sub(1), opaque, bare) {
                         sets[kind][column] |= 1 << at;
                     }
                     column += 1;
@@ -91,10 +95,15 @@ pub(crate) fn about_subject(
     inspection: bool,
 ) -> impl Iterator<Item = (usize, &'static Rule)> {
     // What nearly all programs do is seen in their effects.
-    let of_nobody =
-        subject.kinds == Kinds::INVOCATION && !subject.is_opaque() && !code::is_named(subject.program());
+    let opaque = subject.is_opaque();
+    let of_nobody = subject.kinds == Kinds::INVOCATION && !opaque && !code::is_named(subject.program());
     let column = subject.target().map_or(0, |target| target.scope as usize + 1);
-    let about = if subject.is_opaque() { &ABOUT_OPAQUE } else { &ABOUT };
+    let about = match (opaque, subject.is_bare()) {
+        (false, false) => &ABOUT,
+        (true, false) => &ABOUT_OPAQUE,
+        (false, true) => &ABOUT_BARE,
+        (true, true) => &ABOUT_OPAQUE_BARE,
+    };
     let mut left = (about.get(subject.kinds.index()))
         .and_then(|columns| columns.get(column))
         .map_or(Set::MAX, |set| if inspection { *set } else { set & ALWAYS });
@@ -113,6 +122,7 @@ pub(crate) fn about_subject(
 mod tests {
     use super::*;
     use crate::rules::rules;
+    use shward_analysis::Covers;
 
     #[test]
     fn the_index_lists_the_catalogue() {
@@ -140,6 +150,13 @@ mod tests {
     }
 
     #[test]
+    fn what_covers_nothing_is_told_by_no_rule_about_what_something_covers() {
+        for condition in rules().flat_map(|rule| rule.when) {
+            assert!(!condition.is_covered(&Covers::default()), "{condition:?}");
+        }
+    }
+
+    #[test]
     fn every_rule_can_be_found_and_few_are_tried() {
         let found = ABOUT_OPAQUE.iter().flatten().fold(0, |all, set| all | set);
         assert_eq!(found.count_ones() as usize, COUNT);
@@ -154,8 +171,12 @@ mod tests {
         let programs =
             |about: &About| about.get(Kinds::INVOCATION.index()).map(|columns| columns[0].count_ones());
         assert!(programs(&ABOUT) < Some(5) && programs(&ABOUT_OPAQUE) > programs(&ABOUT));
-        let (known, all) = (ABOUT.iter().flatten(), ABOUT_OPAQUE.iter().flatten());
-        assert!(known.zip(all).all(|(known, all)| known & !all == 0));
+        for (few, all) in
+            [(&ABOUT, &ABOUT_OPAQUE), (&ABOUT_BARE, &ABOUT), (&ABOUT_OPAQUE_BARE, &ABOUT_OPAQUE)]
+        {
+            assert!(few.iter().flatten().zip(all.iter().flatten()).all(|(few, all)| few & !all == 0));
+        }
+        assert_eq!(ABOUT_BARE[Kinds::READ.index()][Scope::Workspace as usize + 1], 0);
         assert!(tried(Kinds::READ, Scope::Secret) > tried(Kinds::READ, Scope::Workspace));
     }
 }

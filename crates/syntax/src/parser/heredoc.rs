@@ -94,6 +94,14 @@ impl<'a> Parser<'a> {
                 return Ok(start);
             }
             let end = self.line_end(start, document.quoted);
+            let next_line = end + usize::from(self.cursor.byte_at(end) == b'\n');
+            // Most lines begin with another byte.
+            let first = self.cursor.byte_at(start);
+            let other = document.delimiter.first().is_some_and(|byte| *byte != first);
+            if other && !matches!(first, b'\\' | b'\t') {
+                self.cursor.set_position(next_line);
+                continue;
+            }
             let mut line = self.cursor.ending_at(end);
             if document.strip_tabs {
                 while next_of_line(&mut line, document.quoted) == b'\t' {
@@ -108,7 +116,6 @@ impl<'a> Parser<'a> {
                 line.advance(1);
                 rest = others;
             }
-            let next_line = end + usize::from(self.cursor.byte_at(end) == b'\n');
             if rest.is_empty() {
                 if next_of_line(&mut line, document.quoted) == END {
                     self.cursor.set_position(next_line);

@@ -1,6 +1,7 @@
 //! Notes for the careful reader, and the checks on the source as a whole.
 
 use super::{Parser, Result};
+use crate::seek::has_unusual;
 use crate::{ErrorCode, Note, NoteKind, Span};
 
 /// So many bytes are looked at together.
@@ -21,10 +22,7 @@ impl Parser<'_> {
         if self.source.len() > max_len.min(u32::MAX as usize) {
             return self.fail(ErrorCode::TooLong, "");
         }
-        let chunks = self.source.chunks_exact(CHUNK);
-        let unusual =
-            is_unusual(chunks.remainder()) | chunks.fold(false, |found, chunk| found | is_unusual(chunk));
-        if !unusual {
+        if !has_unusual(self.source) {
             return Ok(());
         }
         let refused = first(self.source, |byte| matches!(byte, 0 | 1 | 0x7f));
@@ -89,16 +87,6 @@ fn first(bytes: &[u8], holds: impl Fn(u8) -> bool) -> Option<usize> {
         let at = any.then(|| chunk.iter().position(|byte| holds(*byte))).flatten();
         at.map(|at| index * CHUNK + at)
     })
-}
-
-/// Whether any of these bytes needs a closer look. Without short circuits, so that the processor looks at many at a time.
-#[inline]
-fn is_unusual(bytes: &[u8]) -> bool {
-    let found = bytes.iter().fold(0u8, |found, byte| {
-        let control = u8::from(*byte < b' ') & u8::from(*byte != b'\n') & u8::from(*byte != b'\t');
-        found | u8::from(*byte >= 0x7f) | control
-    });
-    found != 0
 }
 
 /// Whether people read the character differently than the shell, which takes it as part of a word: blanks outside

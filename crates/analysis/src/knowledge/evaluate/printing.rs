@@ -2,6 +2,7 @@
 
 use super::MAX_OUTPUT;
 use bumpalo::Bump;
+use shward_syntax::until;
 
 /// `echo` as GNU coreutils and bash have it.
 pub(super) fn echo(words: &[&[u8]]) -> Option<Vec<u8>> {
@@ -54,12 +55,10 @@ enum Escapes {
 /// Adds the text with its backslash escapes replaced. False: `\c` ends all output. `None`: not certain.
 fn unescape(word: &[u8], form: Escapes, text: &mut Vec<u8>) -> Option<bool> {
     let mut rest = word;
-    while let Some((first, tail)) = rest.split_first() {
-        if *first != b'\\' {
-            text.push(*first);
-            rest = tail;
-            continue;
-        }
+    loop {
+        let (plain, escape) = rest.split_at_checked(until(rest, [b'\\']))?;
+        text.extend_from_slice(plain);
+        let Some((_, tail)) = escape.split_first() else { break };
         let Some((kind, tail)) = tail.split_first() else {
             if form == Escapes::Format {
                 // A conversion may follow, of which GNU's printf then makes text.

@@ -4,14 +4,25 @@ use super::{Id, Slot, join_slots};
 use crate::shell::flow::Flow;
 use bumpalo::Bump;
 
+/// A point since which it is known what has changed.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::shell) struct Moment {
+    pub(super) trail: usize,
+}
+
 /// A point to which the state can be taken back.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::shell) struct Mark<'a> {
-    pub(super) trail: usize,
+    pub(super) moment: Moment,
     pub(super) flow: Flow<'a>,
 }
 
 impl<'a> Mark<'a> {
+    /// The same without what would be needed to go back.
+    pub(in crate::shell) const fn moment(&self) -> Moment {
+        self.moment
+    }
+
     /// The flow at that point.
     pub(in crate::shell) const fn flow(&self) -> &Flow<'a> {
         &self.flow

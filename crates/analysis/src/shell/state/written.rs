@@ -1,6 +1,6 @@
 //! The part of the state that tells of files.
 
-use super::{Content, Flags, Id, Mark, Slot, Space, State, join_slots};
+use super::{Content, Flags, Id, Moment, Slot, Space, State, join_slots};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
@@ -28,10 +28,10 @@ impl<'a> State<'a> {
         (found, passed)
     }
 
-    /// Files that have changed since the mark, with what was known of them then.
-    fn changed_files(&self, mark: &Mark<'a>) -> BTreeMap<Id, Slot<'a>> {
+    /// Files that have changed since then, with what was known of them.
+    fn changed_files(&self, since: Moment) -> BTreeMap<Id, Slot<'a>> {
         let mut files = BTreeMap::new();
-        for old in self.trail.get(mark.trail..).unwrap_or_default() {
+        for old in self.trail.get(since.trail..).unwrap_or_default() {
             if self.slots.get(old.id.0 as usize).is_some_and(|named| named.space == Space::File) {
                 files.entry(old.id).or_insert_with(|| old.slot());
             }
@@ -39,11 +39,14 @@ impl<'a> State<'a> {
         files
     }
 
-    /// What has been written since the mark is written beside what follows: any time, or not yet. Gives what
+    /// What has been written since then is written beside what follows: any time, or not yet. Gives what
     /// [`settle`](Self::settle) takes.
-    pub(in crate::shell) fn share_files(&mut self, mark: &Mark<'a>) -> Vec<Racing<'a>> {
+    pub(in crate::shell) fn share_files(&mut self, since: Moment) -> Vec<Racing<'a>> {
         let mut racing = Vec::new();
-        for (id, before) in self.changed_files(mark) {
+        if self.changes(since) == 0 {
+            return racing;
+        }
+        for (id, before) in self.changed_files(since) {
             let after = self.at(id);
             let joined = match before.content {
                 Content::File(_) => join_slots(self.arena, after, before),

@@ -162,7 +162,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// What has changed since may not have.
     pub(in crate::shell) fn perhaps_since(&mut self, mark: &Mark<'a>) {
-        if self.state.changes(mark) > 0 || self.state.flow != *mark.flow() {
+        if self.state.changes(mark.moment()) > 0 || self.state.flow != *mark.flow() {
             let branch = self.state.branch(mark);
             self.state.rewind(mark);
             self.state.join(mark, &branch);

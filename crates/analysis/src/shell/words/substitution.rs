@@ -95,7 +95,7 @@ impl<'a> Interpreter<'a, '_> {
             return name;
         }
         let script = &substitution.script;
-        let mark = self.state.mark();
+        let moment = self.state.moment();
         if substitution.output {
             // What is written to it is not followed.
             let stdin = Stream { text: None, origins: Origins::UNKNOWN, source: None };
@@ -115,7 +115,7 @@ impl<'a> Interpreter<'a, '_> {
             let source = self.io.open_source(output);
             self.io.name(number, Port::Source(source));
         }
-        self.beside(&mark);
+        self.beside(moment);
         self.budget.leave();
         name
     }

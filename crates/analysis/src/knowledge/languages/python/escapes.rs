@@ -2,6 +2,7 @@
 
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
+use shward_syntax::until;
 
 /// The number that digits of a radix spell, underscores left out.
 pub(super) fn parse(digits: &[u8], radix: u32) -> Option<u32> {
@@ -16,13 +17,11 @@ pub(super) fn parse(digits: &[u8], radix: u32) -> Option<u32> {
 pub(super) fn unescape<'a>(arena: &'a Bump, inner: &[u8], unicode: bool) -> Option<&'a [u8]> {
     let mut out = BumpVec::with_capacity_in(inner.len(), arena);
     let mut rest = inner;
-    while let Some((&byte, after)) = rest.split_first() {
-        rest = after;
-        if byte != b'\\' {
-            out.push(byte);
-            continue;
-        }
-        let Some((&kind, after)) = rest.split_first() else { break };
+    loop {
+        let (plain, escape) = rest.split_at_checked(until(rest, [b'\\']))?;
+        out.extend_from_slice_copy(plain);
+        let [_, kind, after @ ..] = escape else { break };
+        let kind = *kind;
         rest = after;
         let simple = match kind {
             b'\n' => continue,
