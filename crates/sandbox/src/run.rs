@@ -22,6 +22,7 @@ use crate::interrupt::Interrupts;
 use crate::passing;
 use crate::plan::Plan;
 use crate::pty::{self, Pty};
+use crate::put_off::complete_start;
 use crate::space::{Meter, Space, Used};
 use crate::spawn::{Sandbox, Sockets, spawn};
 use crate::watchdog::{Barked, Watchdog};
@@ -224,6 +225,7 @@ pub fn run(plan: &Plan, options: Options<'_>) -> Result<RunResult, SandboxError>
         begun: plan.outer.is_some(),
         interrupted: options.interrupts.map(Interrupts::watched),
     };
+    complete_start();
     std::thread::scope(|scope| {
         let guard = Guard::start(scope, gate)?;
         let result = supervise(plan, options, Some(&guard));
@@ -264,6 +266,8 @@ fn supervise(
         options.ahead,
     )?;
     drop(ends); // or the pipes would never end
+    // The command runs on another processor meanwhile, and from here on there may be threads.
+    complete_start();
     if let Some(proxy) = proxy {
         proxy.hand_over()?; // on failure the sandbox is dropped, and with it everything in it
     }
