@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 
 use crate::begun::Begun;
 use crate::child::Context;
+use crate::confinement::Confinement;
+use crate::error::SandboxError;
 use crate::guarantee::Guarantee;
 use crate::helper::Helper;
 use crate::kept::{self, Kept};
@@ -25,7 +27,7 @@ use crate::lists::{Lists, ReadAhead};
 use crate::overlay::Layer;
 use crate::perform::own_directory;
 use crate::plan::Plan;
-use crate::prepare::{mount_overlay, overlaid};
+use crate::prepare::{mount_overlay, overlaid, prepare};
 use crate::stack::Stack;
 use crate::sys::{self, Processors, Start};
 use crate::{child, entry};
@@ -191,7 +193,7 @@ impl Ahead {
     }
 
     /// Lists that were read before the namespaces were made, unless that was so long ago that they may be others by now.
-    pub(crate) fn lists(&self) -> Option<Lists> {
+    fn lists(&self) -> Option<Lists> {
         let read = self.helper.shared().read.as_ref().filter(|_| self.started.elapsed() < FRESH / 2);
         read.and_then(ReadAhead::lists)
     }
@@ -264,6 +266,16 @@ impl Ahead {
         let shared = self.helper.shared();
         shared.order.store(order, Ordering::Release);
         sys::wake(&shared.order);
+    }
+}
+
+impl Confinement {
+    /// As [`prepare`](Self::prepare), with what a helper has read meanwhile, where that is as of now.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn prepare_ahead(&self, ahead: Option<&Ahead>) -> Result<Plan, SandboxError> {
+        prepare(self, ahead.and_then(Ahead::lists))
     }
 }
 

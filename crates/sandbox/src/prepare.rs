@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 use self::early::private_name;
 pub(crate) use self::early::{map_ids, mount_overlay, overlaid, scratch_options, take_device, usual_scratch};
 use self::parts::{Emptied, environment, mask, only};
-use crate::ahead::Ahead;
 use crate::bubblewrap;
 use crate::cgroup;
 use crate::confinement::Confinement;
@@ -50,17 +49,10 @@ impl Confinement {
     pub fn prepare(&self) -> Result<Plan, SandboxError> {
         prepare(self, None)
     }
-
-    /// The same with what a helper has read meanwhile, where that is as of now.
-    ///
-    /// # Errors
-    /// As [`prepare`](Self::prepare).
-    pub fn prepare_ahead(&self, ahead: Option<&Ahead>) -> Result<Plan, SandboxError> {
-        prepare(self, ahead.and_then(Ahead::lists))
-    }
 }
 
-fn prepare(wanted: &Confinement, lists: Option<Lists>) -> Result<Plan, SandboxError> {
+/// The same with lists that have been read already.
+pub(crate) fn prepare(wanted: &Confinement, lists: Option<Lists>) -> Result<Plan, SandboxError> {
     let program = absolute(&wanted.program, "program")?;
     let cwd = directory(&wanted.cwd)?;
     let mut gaps: Vec<Gap> = wanted.left_out.iter().copied().map(Gap::Accepted).collect();
