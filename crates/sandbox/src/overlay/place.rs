@@ -3,6 +3,7 @@
 //! What can be told without trying is told before anything is decided or recorded. What then still fails is an error of the run.
 
 use super::error::OverlayError;
+use super::tree::keeps_marks;
 use crate::elsewhere::Mounts;
 use crate::kernel;
 use rustix::fs::{AtFlags, CWD, StatxFlags};
@@ -137,6 +138,13 @@ pub(crate) fn root(state: &Path, workspace: &Path) -> Result<PathBuf, OverlayErr
         return Err(OverlayError::unsuited(
             workspace,
             "its file system is not one that can be an upper layer (ext4, xfs, btrfs, tmpfs, f2fs, bcachefs)",
+        ));
+    }
+    // Such a layer is mounted all the same, and then every removal of a directory that was there fails.
+    if !keeps_marks(&mine) {
+        return Err(OverlayError::unsuited(
+            workspace,
+            "its file system keeps no attributes of users, as tmpfs does from Linux 6.6 on; work on a disk, or with a newer kernel",
         ));
     }
     Ok(mine)

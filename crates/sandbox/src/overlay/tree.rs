@@ -360,6 +360,11 @@ fn names_of_ours(list: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// The attribute of a directory of a layer that hides what the directory below it holds.
 const OPAQUE: &str = "user.overlay.opaque";
 
+/// Whether the file system of a directory can keep that attribute (xattr(7)).
+pub(super) fn keeps_marks(directory: &Path) -> bool {
+    !matches!(rustix::fs::getxattr(directory, OPAQUE, &mut [0; 4]), Err(Errno::OPNOTSUPP))
+}
+
 /// Whether a directory of a layer hides what the directory below it holds.
 pub(crate) fn is_opaque(path: &Path) -> bool {
     let mut value = [0; 4];
@@ -440,6 +445,9 @@ mod tests {
             && file("with", &["user.a".to_owned(), ours.clone()])
             && file("many", &many)
             && file("many-with", &[many.as_slice(), &[ours]].concat());
+        // proc(5) has none, as tmpfs has none of users before Linux 6.6.
+        assert!(!keeps_marks(Path::new("/proc/self")));
+        assert_eq!(keeps_marks(&root), set);
         if !set {
             println!("skipped: no attributes here");
             return;
