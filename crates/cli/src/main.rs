@@ -52,7 +52,7 @@ fn start(arguments: Vec<OsString>) -> u8 {
     if verb.as_deref() == Some("hook".as_ref()) {
         return hook::run(words).code();
     }
-    // `check` starts no thread, unless a gatekeeper is asked, and `run` begins with something else.
+    // `check` starts no thread, unless a gatekeeper is asked, and `run` none before its command has started, but for what says so.
     if !["check", "run"].iter().any(|late| verb.as_deref() == Some(late.as_ref())) {
         shward::complete_start();
     }

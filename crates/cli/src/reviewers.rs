@@ -42,7 +42,7 @@ pub(crate) fn reviewers(args: &Args, caller: Caller, policy: &Policy) -> Result<
         reviewers = reviewers.limiter(Limiter::new(state, limits));
     }
     if let Some(gatekeeper) = gatekeeper(args, caller, policy)? {
-        // The only thing for which `check` and `hook` start threads.
+        // The only thing for which `check` and `hook` start threads, and `run` before its command has started.
         shward::complete_start();
         reviewers = reviewers.gatekeeper(gatekeeper);
     }

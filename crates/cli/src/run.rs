@@ -8,7 +8,8 @@ use crate::shown::one_line;
 use crate::terminal::{self, Fail};
 use crate::{ask, check, preview, setup};
 use shward::{
-    Beginning, Cancel, Containment, Decision, Error, ExecGate, Outcome, OutputStream, Pty, RunOptions,
+    Beginning, Cancel, Containment, Decision, Error, ExecGate, LargePages, Outcome, OutputStream, Pty,
+    RunOptions,
 };
 use std::io::{self, IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
@@ -35,9 +36,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     options.then = preview::then(args, json, &unasked)?;
     options.live = args.has(&LIVE);
     options.pty = args.has(&PTY).then(|| pty(json));
+    // What threads need is done while the command runs, or before the first of them starts.
     let beginning = Beginning::of(&request, &options);
-    // Not before: it is no thread, and calls nothing of the C library.
-    shward::complete_start();
+    LargePages::keep_small_blocks();
     let firewall = setup::reviewed(args, &request.workspace, Caller::Run).map_err(not_run)?;
     let cancel = Cancel::new().map_err(|e| not_run(Fail::io(e.to_string())))?;
     options.cancel = Some(cancel.clone());

@@ -3,10 +3,11 @@
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// [`Path::canonicalize`] in two system calls where there is nothing to resolve, in one where nothing is there.
 pub(crate) fn canonical(path: &Path) -> std::io::Result<Cow<'_, Path>> {
@@ -37,4 +38,12 @@ pub(crate) fn without_links(path: &[u8]) -> Result<(), Errno> {
 /// Whether it is a file that somebody may execute.
 pub(crate) fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+/// As [`Path::join`] of a name, with room for both from the beginning.
+pub(crate) fn joined(directory: &Path, name: &OsStr) -> PathBuf {
+    let mut path = PathBuf::with_capacity(directory.as_os_str().len() + 1 + name.len());
+    path.push(directory);
+    path.push(name);
+    path
 }

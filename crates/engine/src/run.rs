@@ -310,15 +310,22 @@ impl Firewall {
         let program = own_program().map(Path::to_owned);
         let mut places: Vec<PathBuf> =
             ours.iter().cloned().chain(program).filter(|path| path.starts_with(&request.workspace)).collect();
-        let (mut layer, live) = match confine::is_writable(grant, containment) {
+        let writable = confine::is_writable(grant, containment);
+        let (mut layer, live) = match writable {
             true => match self.layer(request, options, &lacking)? {
                 Ok(layer) => (Some(layer), None),
                 Err(reason) => (None, Some(reason)),
             },
             false => (None, None),
         };
-        let git = special.git_targets(request).ok_or_else(|| Error::NotSeen(request.workspace.clone()))?;
-        if let Some(layer) = &mut layer {
+        // What only reads the workspace changes nothing of what is protected in it, so nobody has to look for that.
+        let git = match writable {
+            true => special.git_targets(request).ok_or_else(|| Error::NotSeen(request.workspace.clone()))?,
+            false => Vec::new(),
+        };
+        if !writable {
+            special.protected.clear();
+        } else if let Some(layer) = &mut layer {
             self.make_movable(layer, moved, &special)?;
             if let Some(ahead) = ahead {
                 ahead.overlay(&request.workspace, layer.layer());
@@ -381,7 +388,7 @@ impl Firewall {
         let mut plan = (options.allow_exec.iter())
             .fold(confinement.limits(self.limits()), Confinement::allow_exec)
             .without(&lacking)
-            .prepare()
+            .prepare_ahead(ahead)
             .map_err(|error| self.lack(error))?;
         if live.is_some() && self.bounds_writing() {
             plan = plan.with_gap(Gap::RunDisk);

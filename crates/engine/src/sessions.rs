@@ -196,6 +196,7 @@ struct Reader {
 impl Reader {
     fn start(pipe: File) -> io::Result<Self> {
         let (stopped, stop) = pipe_with(PipeFlags::CLOEXEC)?;
+        shward_sandbox::complete_start();
         let thread =
             std::thread::Builder::new().name("told".to_owned()).spawn(move || read_all(&pipe, &stopped))?;
         Ok(Self { stop: Some(stop), thread: Some(thread) })

@@ -11,19 +11,23 @@ use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::os::unix::thread::JoinHandleExt as _;
 use std::path::Path;
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::begun::Begun;
 use crate::child::Context;
+use crate::confinement::Confinement;
+use crate::error::SandboxError;
 use crate::guarantee::Guarantee;
 use crate::helper::Helper;
 use crate::kept::{self, Kept};
+use crate::lists::{Lists, ReadAhead};
 use crate::overlay::Layer;
 use crate::perform::own_directory;
 use crate::plan::Plan;
-use crate::prepare::{mount_overlay, overlaid};
+use crate::prepare::{mount_overlay, overlaid, prepare};
 use crate::stack::Stack;
 use crate::sys::{self, Processors, Start};
 use crate::{child, entry};
@@ -68,7 +72,12 @@ struct Shared {
     supervisor: usize,
     /// Another run may have them.
     keeps: bool,
-    begun: Begun,
+    /// What is done before there is a plan. It is listed while the helper makes the namespaces.
+    begun: OnceLock<Begun>,
+    /// Not 0 once that is listed.
+    listed: AtomicU32,
+    /// Lists of the kernel, if they are read ahead.
+    read: Option<ReadAhead>,
 }
 
 // SAFETY: all of it is atomic but `processors`, which the supervisor writes before it sends the helper, and the helper reads after.
@@ -106,14 +115,15 @@ impl Ahead {
     /// lost by that but time.
     #[must_use]
     pub fn start() -> Option<Self> {
-        Self::begin(true)
+        Self::begin(true).inspect(Self::list)
     }
 
     /// The same for a process that runs one command, on another processor at once: nothing is kept for another run.
     #[must_use]
     pub fn start_once() -> Option<Self> {
-        let ahead = Self::begin(false).inspect(Self::spread);
+        let ahead = Self::begin(false).inspect(Self::spread).inspect(Self::list);
         entry::ask_for_more();
+        entry::keep_the_heap();
         ahead
     }
 
@@ -132,12 +142,23 @@ impl Ahead {
             namespaces: kept.as_ref().map_or([-1; 2], Kept::as_raw_fds).map(AtomicI32::new),
             supervisor: std::process::id() as usize,
             keeps,
-            begun: Begun::usual(kept.as_ref().is_some_and(|kept| kept.mapped)),
+            begun: OnceLock::new(),
+            listed: AtomicU32::new(0),
+            // Who runs one command after another has little else to do before there is a plan.
+            read: (!keeps).then(ReadAhead::default),
         };
         // With the descriptors, because those of the child are opened later; the child gets a copy.
         // SAFETY: the function takes a `Shared`, and keeps to the rules.
         let helper = unsafe { Helper::start(helper, libc::CLONE_FILES, shared) }.ok()?;
         Some(Self { helper, started: Instant::now(), kept, used: Cell::new(Used::No) })
+    }
+
+    /// Lists for the helper what it is to do before there is a plan. It waits for that.
+    fn list(&self) {
+        self.begun();
+        let listed = &self.helper.shared().listed;
+        listed.store(1, Ordering::Release);
+        sys::wake(listed);
     }
 
     /// Sends the helper to another processor if it has not begun. A new process often waits behind the one that made it, even where
@@ -162,19 +183,29 @@ impl Ahead {
     /// ([`Confinement::overlaid`](crate::Confinement::overlaid)): that takes as long as everything else of a start. To be called as soon as
     /// it is known and no sooner, since what the root holds is what it holds then. If nothing comes of it, the run does it.
     pub fn overlay(&self, root: &Path, layer: &Layer) {
-        let shared = self.helper.shared();
         let wanted = overlaid(root).and_then(|root| mount_overlay(&root, layer));
         if let Ok(operation) = wanted
             && self.started.elapsed() < FRESH / 2
-            && shared.begun.wants(operation, layer.clone())
+            && self.begun().wants(operation, layer.clone())
         {
             self.tell(MOUNT);
         }
     }
 
+    /// Lists that were read before the namespaces were made, unless that was so long ago that they may be others by now.
+    fn lists(&self) -> Option<Lists> {
+        let read = self.helper.shared().read.as_ref().filter(|_| self.started.elapsed() < FRESH / 2);
+        read.and_then(ReadAhead::lists)
+    }
+
+    /// Whether the plan was made from such lists, and the namespaces have other mounts.
+    pub(crate) fn misled(&self) -> bool {
+        self.helper.shared().read.as_ref().is_some_and(ReadAhead::misled)
+    }
+
     /// What was done before there was a plan, for the child that [`Ahead::spawn`] makes.
     pub(crate) fn begun(&self) -> &Begun {
-        &self.helper.shared().begun
+        self.helper.shared().begun.get_or_init(|| Begun::usual(self.is_mapped()))
     }
 
     /// Whether a plan can have these namespaces: it wants all of them, and the overlay that is mounted there.
@@ -219,7 +250,7 @@ impl Ahead {
         shared.group.store(group, Ordering::Relaxed);
         self.tell(GO);
         self.helper.wait();
-        shared.begun.close();
+        self.begun().close();
         let pidfd = shared.pidfd.load(Ordering::Acquire);
         match shared.made.load(Ordering::Acquire) {
             // SAFETY: the kernel has just made this descriptor, for the helper and so for us; nobody else knows of it.
@@ -238,6 +269,16 @@ impl Ahead {
     }
 }
 
+impl Confinement {
+    /// As [`prepare`](Self::prepare), with what a helper has read meanwhile, where that is as of now.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn prepare_ahead(&self, ahead: Option<&Ahead>) -> Result<Plan, SandboxError> {
+        prepare(self, ahead.and_then(Ahead::lists))
+    }
+}
+
 impl Ahead {
     /// Ends the helper, and leaves what another run may have once nothing of this one is left.
     pub(crate) fn end(mut self) -> AfterRun {
@@ -252,6 +293,7 @@ impl Ahead {
             // SAFETY: the helper has opened them for us and has gone, and they are taken once.
             unsafe { Kept::new([user, network]) }
         };
+        let mapped = self.begun().has_mapped();
         let shared = self.helper.shared();
         // Those that were used again are there twice.
         let kept = match self.kept.take() {
@@ -262,7 +304,7 @@ impl Ahead {
             None => made(&shared.namespaces),
         };
         kept.filter(|_| self.used.get() != Used::Up).map(|mut kept| {
-            kept.mapped |= self.used.get() == Used::Cleanly || shared.begun.has_mapped();
+            kept.mapped |= self.used.get() == Used::Cleanly || mapped;
             kept
         })
     }
@@ -321,29 +363,43 @@ extern "C" fn helper(shared: *mut libc::c_void) -> i32 {
         begin(shared);
     }
     let own = own_directory().unwrap_or(-1);
-    let ready = begun && make_namespaces(shared, own);
-    if ready {
-        shared.begun.perform(own);
+    let read = shared.read.as_ref().filter(|_| begun).map(|read| (read, read.read(own)));
+    let ready = (begun && make_namespaces(shared, own)).then(|| listed(shared));
+    if let Some((read, mounts)) = read {
+        read.hold(mounts);
+    }
+    if let Some(begun) = ready {
+        begun.perform(own);
     }
     sys::close(own);
-    if ready {
+    if let Some(begun) = ready {
         let order = loop {
             match shared.order.load(Ordering::Acquire) {
                 WAIT => sys::wait_while(&shared.order, WAIT),
                 MOUNT => {
-                    shared.begun.mount();
+                    begun.mount();
                     // Unless there is another order by now.
                     let _ = shared.order.compare_exchange(MOUNT, WAIT, Ordering::AcqRel, Ordering::Acquire);
                 }
                 order => break order,
             }
         };
-        if order == GO {
+        if order == GO && !shared.read.as_ref().is_some_and(ReadAhead::misled) {
             shared.made.store(make_child(shared), Ordering::Release);
         }
     }
     sys::exit_now(0);
     0
+}
+
+/// What is to be done before there is a plan, once it is listed.
+fn listed(shared: &Shared) -> &Begun {
+    loop {
+        match shared.begun.get() {
+            Some(begun) => return begun,
+            None => sys::wait_while(&shared.listed, 0),
+        }
+    }
 }
 
 /// From here on the helper stays where it is. If it was sent somewhere, then only to begin there: what it makes may run wherever the

@@ -130,6 +130,10 @@ impl Begun {
 
     /// Whether the work of an operation has been done, with the descriptor that came of it. It is done once.
     pub(crate) fn take(&self, wanted: &Operation) -> Option<Option<RawFd>> {
+        // Most operations of a plan are none of these, and need not be compared with each.
+        if !wanted.may_be_early() {
+            return None;
+        }
         // What is in the scratch file system is of use to who has that.
         if wanted.is_in_scratch() && !self.mounted_scratch()?.used.load(Ordering::Acquire) {
             return None;

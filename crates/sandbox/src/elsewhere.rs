@@ -42,7 +42,8 @@ impl Mounts {
         Self::parse(&contents("/proc/self/mountinfo").unwrap_or_default())
     }
 
-    fn parse(listing: &[u8]) -> Self {
+    /// From the text of that list.
+    pub(crate) fn parse(listing: &[u8]) -> Self {
         let path = |text: &[u8]| PathBuf::from(OsString::from_vec(unescaped(text)));
         let mount = |line: &[u8]| {
             let mut fields = line.split(|byte| *byte == b' ');
@@ -142,6 +143,9 @@ fn is_same(one: &Path, other: &Path) -> bool {
 
 /// A name as it is, where blanks and the like are written as three octal digits behind a backslash.
 fn unescaped(mut text: &[u8]) -> Vec<u8> {
+    if !text.contains(&b'\\') {
+        return text.to_vec();
+    }
     let mut name = Vec::with_capacity(text.len());
     while let Some((first, rest)) = text.split_first() {
         let digits = rest.first_chunk::<3>().filter(|_| *first == b'\\');

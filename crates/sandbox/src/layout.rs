@@ -9,9 +9,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::confinement::Confinement;
-use crate::elsewhere::Mounts;
 use crate::error::SandboxError;
 use crate::gap::Gap;
+use crate::lists::Lists;
 use crate::network::Network;
 use crate::paths::{absolute, existing};
 use crate::sockets;
@@ -49,8 +49,32 @@ pub(crate) fn cover(layout: &Layout, path: &Path) -> Option<(PathBuf, Mounted)> 
     path.ancestors().skip(1).find_map(|above| Some((above.to_owned(), *layout.get(above)?)))
 }
 
-/// Everything that is mounted, with what could not be given added to `gaps`.
-pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout, SandboxError> {
+/// All of a layout in its order, each with what lies directly over it, for which the map is not searched once for each directory above.
+pub(crate) fn with_covers(layout: &Layout) -> impl Iterator<Item = (&PathBuf, Mounted, Cover<'_>)> {
+    // What lies in a directory comes directly after it.
+    let mut open: Vec<(&Path, Mounted)> = Vec::new();
+    layout.iter().map(move |(path, mounted)| {
+        let cover = within(&mut open, path);
+        open.push((path, *mounted));
+        (path, *mounted, cover)
+    })
+}
+
+/// What lies directly over a path, if anything does.
+pub(crate) type Cover<'l> = Option<(&'l Path, Mounted)>;
+
+/// Leaves of these, each of which lies in the one before, those in which a path lies, and gives the last.
+fn within<'l>(open: &mut Vec<(&'l Path, Mounted)>, path: &Path) -> Cover<'l> {
+    while open.pop_if(|(above, _)| !path.starts_with(above)).is_some() {}
+    open.last().copied()
+}
+
+/// Everything that is mounted, with what could not be given added to `gaps`. The kernel's lists are read if they are not at hand.
+pub(crate) fn layout(
+    wanted: &Confinement,
+    lists: Option<Lists>,
+    gaps: &mut Vec<Gap>,
+) -> Result<Layout, SandboxError> {
     let mut layout = Layout::new();
     for path in &wanted.private {
         if let Some(found) = existing(path, "private directory")? {
@@ -103,7 +127,7 @@ pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout
     }
     let home =
         wanted.environment.iter().find(|(name, _)| name == "HOME").map(|(_, home)| PathBuf::from(home));
-    let mounts = Mounts::read();
+    let lists = lists.unwrap_or_else(Lists::read);
     let shown: Vec<PathBuf> = [&wanted.cwd, &wanted.program]
         .into_iter()
         .filter_map(|path| fs::canonicalize(path).ok())
@@ -116,8 +140,8 @@ pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout
         .map(|(path, _)| path.clone())
         .collect();
     let needless = |path: &Path| own.iter().any(|place| path.starts_with(place));
-    let sockets = sockets::visible(home.as_deref(), &mounts, needless);
-    let twice = mounts.twice();
+    let sockets = sockets::visible(home.as_deref(), &lists, needless);
+    let twice = lists.mounts.twice();
     let straight: Vec<&PathBuf> = writable.iter().filter(|root| !wanted.is_overlaid(root)).collect();
     let hidden = wanted.hidden.iter().map(|path| (path, true));
     for (path, readable) in hidden.chain(wanted.unreadable.iter().map(|path| (path, false))) {
@@ -150,12 +174,11 @@ pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout
         layout.insert(path, Mounted::Hidden { readable: true });
     }
     let layout = without_the_invisible(layout);
-    let file = layout
-        .keys()
-        .find(|path| matches!(cover(&layout, path), Some((_, Mounted::Empty))) && !path.is_dir());
+    let file = with_covers(&layout)
+        .find(|(path, _, cover)| matches!(cover, Some((_, Mounted::Empty))) && !path.is_dir());
     match file {
         None => Ok(layout),
-        Some(file) => Err(SandboxError::request(
+        Some((file, ..)) => Err(SandboxError::request(
             format!("`{}` is no directory and lies in one that is emptied", file.display()),
             "give the directory that it lies in",
         )),
@@ -208,22 +231,92 @@ fn pin(layout: &mut Layout, root: &Path, inside: &Path) {
 
 /// Drops what another entry makes pointless: anything inside something hidden, masks and pins of what a private directory does
 /// not show anyway, and read-only entries where everything is read-only.
-fn without_the_invisible(layout: Layout) -> Layout {
-    let hidden = |path: &Path| {
-        path.ancestors().skip(1).any(|above| matches!(layout.get(above), Some(Mounted::Hidden { .. })))
-    };
-    let mut kept = Layout::new();
-    for (path, mounted) in layout.iter().filter(|(path, _)| !hidden(path)) {
-        let above = cover(&kept, path).map(|(_, above)| above);
+fn without_the_invisible(mut layout: Layout) -> Layout {
+    // Those in which what comes next may lie: all that are kept, and the hidden ones.
+    let (mut open, mut hidden) = (Vec::new(), Vec::new());
+    let mut is_kept = Vec::with_capacity(layout.len());
+    for (path, mounted) in &layout {
+        let above = within(&mut open, path).map(|(_, above)| above);
+        let invisible = within(&mut hidden, path).is_some();
+        if matches!(mounted, Mounted::Hidden { .. }) && !invisible {
+            hidden.push((path, *mounted));
+        }
         let pointless = matches!(
             (above, mounted),
             (Some(Mounted::Private { .. }), Mounted::Hidden { .. } | Mounted::Pinned | Mounted::Empty)
                 | (Some(Mounted::Empty), Mounted::Hidden { .. } | Mounted::Pinned | Mounted::Empty)
                 | (None | Some(Mounted::ReadOnly), Mounted::ReadOnly | Mounted::Pinned)
         );
-        if !pointless {
-            kept.insert(path.clone(), *mounted);
+        let keeps = !invisible && !pointless;
+        if keeps {
+            open.push((path, *mounted));
+        }
+        is_kept.push(keeps);
+    }
+    let mut is_kept = is_kept.into_iter();
+    layout.retain(|_, _| is_kept.next().unwrap_or(true));
+    layout
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is found on the way through is what a search for each finds.
+    #[test]
+    fn covers_are_those_that_a_search_finds() {
+        let hidden = Mounted::Hidden { readable: true };
+        let private = Mounted::Private { mode: 0o755 };
+        let layout: Layout = [
+            ("/", Mounted::Pinned),
+            ("/a", private),
+            ("/a-b", hidden),
+            ("/a/b", Mounted::Writable),
+            ("/a/b/c/d", hidden),
+            ("/a/bc", Mounted::ReadOnly),
+            ("/b/c", Mounted::Empty),
+            ("/b/c/d", Mounted::Writable),
+            ("/b/cd", private),
+            ("/c", hidden),
+        ]
+        .map(|(path, mounted)| (PathBuf::from(path), mounted))
+        .into();
+        for without in layout.keys() {
+            let some: Layout =
+                layout.iter().filter(|(path, _)| *path != without).map(|(p, m)| (p.clone(), *m)).collect();
+            for (path, mounted, found) in with_covers(&some) {
+                assert_eq!(some.get(path), Some(&mounted));
+                let searched = cover(&some, path);
+                assert_eq!(found.map(|(above, mounted)| (above.to_owned(), mounted)), searched, "{path:?}");
+            }
         }
     }
-    kept
+
+    #[test]
+    fn what_cannot_be_seen_is_left_out() {
+        let hidden = Mounted::Hidden { readable: true };
+        let private = Mounted::Private { mode: 0o755 };
+        let table = [
+            ("/a", hidden, true),
+            ("/a/b", hidden, false),
+            ("/a/b/c", private, false),
+            ("/a-b", private, true),
+            ("/a-b/c", hidden, false),
+            ("/a-b/c/d", Mounted::Writable, false),
+            ("/a-b/d", Mounted::ReadOnly, true),
+            ("/a-b/d/e", Mounted::ReadOnly, false),
+            ("/a-b/d/f", hidden, true),
+            ("/b", Mounted::ReadOnly, false),
+            ("/c", Mounted::Empty, true),
+            ("/c/d", Mounted::Pinned, false),
+            ("/c/d/e", Mounted::Writable, true),
+            ("/c/d/e/f", Mounted::Pinned, true),
+        ];
+        let layout = table.map(|(path, mounted, _)| (PathBuf::from(path), mounted)).into();
+        let kept = without_the_invisible(layout);
+        let kept: Vec<&Path> = kept.keys().map(PathBuf::as_path).collect();
+        let mut expected: Vec<&Path> = table.iter().filter(|row| row.2).map(|row| Path::new(row.0)).collect();
+        expected.sort();
+        assert_eq!(kept, expected);
+    }
 }

@@ -77,6 +77,7 @@ mod kernel;
 mod landlock;
 mod layout;
 mod limits;
+mod lists;
 mod memory;
 mod network;
 mod operation;

@@ -127,6 +127,23 @@ impl Operation {
         matches!(self, Self::ScratchDirectory { .. } | Self::ScratchFile { .. })
     }
 
+    /// Whether it is of a kind that is done before there is a plan ([`Begun`](crate::begun::Begun)).
+    pub(crate) fn may_be_early(&self) -> bool {
+        matches!(
+            self,
+            Self::MapIds { .. }
+                | Self::ResetSignals
+                | Self::BoundCapabilities
+                | Self::IsolateMounts
+                | Self::MountOverlay { .. }
+                | Self::TakeTree { .. }
+                | Self::MountScratch { .. }
+                | Self::ScratchDirectory { .. }
+                | Self::ScratchFile { .. }
+                | Self::MountTerminals
+        )
+    }
+
     /// Whether it asks for the same as another but for where a descriptor is kept, or what was made is put.
     pub(crate) fn is_same_work(&self, other: &Self) -> bool {
         match (self, other) {

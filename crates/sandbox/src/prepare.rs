@@ -6,6 +6,7 @@ mod outside;
 mod parts;
 mod rights;
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr};
 use std::fs;
@@ -23,7 +24,8 @@ use crate::gap::Gap;
 use crate::gate::Listed;
 use crate::guarantee::Guarantee;
 use crate::kernel;
-use crate::layout::{Layout, Mounted, cover, layout};
+use crate::layout::{Layout, Mounted, cover, layout, with_covers};
+use crate::lists::Lists;
 use crate::network::{Network, PROXY_PORT};
 use crate::operation::{Operation, Slot};
 use crate::overlay::Layer;
@@ -45,11 +47,12 @@ impl Confinement {
     /// # Errors
     /// When a path that must exist does not, when the description contradicts itself, or when the kernel has no Landlock.
     pub fn prepare(&self) -> Result<Plan, SandboxError> {
-        prepare(self)
+        prepare(self, None)
     }
 }
 
-fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
+/// The same with lists that have been read already.
+pub(crate) fn prepare(wanted: &Confinement, lists: Option<Lists>) -> Result<Plan, SandboxError> {
     let program = absolute(&wanted.program, "program")?;
     let cwd = directory(&wanted.cwd)?;
     let mut gaps: Vec<Gap> = wanted.left_out.iter().copied().map(Gap::Accepted).collect();
@@ -63,7 +66,7 @@ fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     } else if wanted.left_out.contains(&Guarantee::OwnNamespaces) {
         outer = Some(builder.outside(wanted, &cwd, &mut gaps)?);
     } else {
-        only = builder.confined(wanted, &cwd, group.is_some(), &mut gaps)?;
+        only = builder.confined(wanted, &cwd, lists, group.is_some(), &mut gaps)?;
     }
     let arguments =
         wanted.arguments.iter().map(|a| c_string(a, "argument")).collect::<Result<Vec<_>, _>>()?;
@@ -133,6 +136,8 @@ struct Builder {
     attached: BTreeMap<CString, usize>,
     /// Namespaces and mounts are made by bubblewrap, and with them a `/dev` of its own.
     own_devices: bool,
+    /// Which devices there are, once somebody has looked.
+    present: OnceCell<Vec<&'static CStr>>,
 }
 
 impl Builder {
@@ -172,6 +177,7 @@ impl Builder {
         &mut self,
         wanted: &Confinement,
         cwd: &CStr,
+        lists: Option<Lists>,
         grouped: bool,
         gaps: &mut Vec<Gap>,
     ) -> Result<Option<Vec<Listed>>, SandboxError> {
@@ -183,7 +189,7 @@ impl Builder {
                 "run without loopback, or mend it: `shward doctor` says how",
             ));
         }
-        let layout = layout(wanted, gaps)?;
+        let layout = layout(wanted, lists, gaps)?;
         let only = only(wanted, &layout)?;
 
         self.data_only = only.is_some();
@@ -247,16 +253,17 @@ impl Builder {
             self.push(mount_overlay(&overlaid(root)?, layer)?);
         }
         let mut trees = BTreeMap::new();
-        for (path, mounted) in layout {
-            let covered = matches!(cover(layout, path), Some((_, Mounted::Private { .. } | Mounted::Empty)));
-            if let Some(attributes) = self.tree_attributes(*mounted)
-                && (covered || *mounted == Mounted::Writable)
+        for (path, mounted, cover) in with_covers(layout) {
+            let covered = matches!(cover, Some((_, Mounted::Private { .. } | Mounted::Empty)));
+            if let Some(attributes) = self.tree_attributes(mounted)
+                && (covered || mounted == Mounted::Writable)
             {
                 trees.insert(path.clone(), self.take(path_of(path)?, attributes));
             }
         }
         let devices: Vec<(CString, Slot)> = self
             .present_devices()
+            .to_vec()
             .into_iter()
             .map(|path| {
                 let slot = self.slot();
@@ -267,10 +274,9 @@ impl Builder {
         self.push(Operation::SealRoot { attributes: attribute::READ_ONLY | HARMLESS });
 
         // Any directory serves to mount the scratch file system: the first private one is covered again by its own part.
-        let first = layout
-            .iter()
-            .find(|(path, m)| matches!(m, Mounted::Private { .. }) && cover(layout, path).is_none());
-        let Some((base, _)) = first else {
+        let first = with_covers(layout)
+            .find(|(_, mounted, cover)| matches!(mounted, Mounted::Private { .. }) && cover.is_none());
+        let Some((base, ..)) = first else {
             return Err(SandboxError::request("there is no private directory", "the system needs a /tmp"));
         };
         let scratch = self.slot();
@@ -282,12 +288,11 @@ impl Builder {
         self.masks(scratch, layout);
 
         let mut empty = Emptied::default();
-        for (number, (path, mounted)) in layout.iter().enumerate() {
+        for (number, (path, mounted, above)) in with_covers(layout).enumerate() {
             let target = path_of(path)?;
-            let above = cover(layout, path);
-            let in_private = above.as_ref().filter(|(_, m)| matches!(m, Mounted::Private { .. }));
-            match &above {
-                Some((top, Mounted::Private { .. })) => self.mount_point(top, path, *mounted)?,
+            let in_private = above.filter(|(_, m)| matches!(m, Mounted::Private { .. }));
+            match above {
+                Some((top, Mounted::Private { .. })) => self.mount_point(top, path, mounted)?,
                 Some((top, Mounted::Empty)) => empty.mount_point(self, scratch, top, path)?,
                 _ => {}
             }
@@ -295,8 +300,8 @@ impl Builder {
                 // Inside another private directory the new directory is enough.
                 Mounted::Private { .. } if in_private.is_some() => {}
                 Mounted::Private { mode } => {
-                    let name = private_name(path, *mode, number);
-                    self.push(Operation::ScratchDirectory { scratch, name: name.clone(), mode: *mode });
+                    let name = private_name(path, mode, number);
+                    self.push(Operation::ScratchDirectory { scratch, name: name.clone(), mode });
                     // The rest it has from the file system that it is a part of.
                     self.attach_scratch(scratch, name, self.no_code(), target);
                 }
@@ -307,11 +312,11 @@ impl Builder {
                     empty.is_made(path, number);
                 }
                 Mounted::Hidden { readable } => {
-                    let name = mask(path.is_dir(), *readable).to_owned();
+                    let name = mask(path.is_dir(), readable).to_owned();
                     self.attach_scratch(scratch, name, attribute::READ_ONLY | attribute::NO_EXEC, target);
                 }
                 Mounted::Writable | Mounted::Pinned | Mounted::ReadOnly => {
-                    let slot = match (trees.get(path), self.tree_attributes(*mounted)) {
+                    let slot = match (trees.get(path), self.tree_attributes(mounted)) {
                         (Some(slot), _) => *slot,
                         (None, Some(attributes)) => self.take(target.clone(), attributes),
                         (None, None) => continue,

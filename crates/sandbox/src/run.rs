@@ -1,14 +1,16 @@
 //! Runs a plan to its end: relays output, keeps the deadline, kills the tree, says how it ended.
 
+mod ends;
 mod reading;
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read};
 use std::net::TcpListener;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
+use self::ends::{input, output};
 use self::reading::{More, Reading};
 use crate::Network;
 use crate::ahead::Ahead;
@@ -22,6 +24,7 @@ use crate::interrupt::Interrupts;
 use crate::passing;
 use crate::plan::Plan;
 use crate::pty::{self, Pty};
+use crate::put_off::complete_start;
 use crate::space::{Meter, Space, Used};
 use crate::spawn::{Sandbox, Sockets, spawn};
 use crate::watchdog::{Barked, Watchdog};
@@ -224,6 +227,7 @@ pub fn run(plan: &Plan, options: Options<'_>) -> Result<RunResult, SandboxError>
         begun: plan.outer.is_some(),
         interrupted: options.interrupts.map(Interrupts::watched),
     };
+    complete_start();
     std::thread::scope(|scope| {
         let guard = Guard::start(scope, gate)?;
         let result = supervise(plan, options, Some(&guard));
@@ -264,6 +268,8 @@ fn supervise(
         options.ahead,
     )?;
     drop(ends); // or the pipes would never end
+    // The command runs on another processor meanwhile, and from here on there may be threads.
+    complete_start();
     if let Some(proxy) = proxy {
         proxy.hand_over()?; // on failure the sandbox is dropped, and with it everything in it
     }
@@ -574,36 +580,4 @@ fn poll(wait: &mut [libc::pollfd], deadline: Option<Instant>) -> Result<(), Sand
         wait.iter_mut().for_each(|w| w.revents = 0);
     }
     Ok(())
-}
-
-/// Standard input as a descriptor. Bytes become a sealed memory file: nobody has to feed a pipe, and a command that reads
-/// nothing blocks nobody.
-fn input(stdin: Stdin) -> Result<OwnedFd, SandboxError> {
-    let failed = |error: io::Error| {
-        SandboxError::kernel(
-            Stage::Resources,
-            error.raw_os_error().unwrap_or(libc::EIO),
-            "making standard input",
-        )
-    };
-    let file = match stdin {
-        Stdin::Null => File::open("/dev/null").map_err(failed)?,
-        Stdin::Bytes(bytes) => {
-            let mut file = descriptor::memory_file(c"stdin", libc::MFD_NOEXEC_SEAL).map_err(failed)?;
-            file.write_all(&bytes)
-                .and_then(|()| descriptor::seal(&file))
-                .and_then(|()| file.rewind())
-                .map_err(failed)?;
-            file
-        }
-    };
-    descriptor::above_standard(file.into())
-}
-
-/// The end to read from, if captured, and the end for the command.
-fn output(output: Output) -> Result<(Option<File>, OwnedFd), SandboxError> {
-    match output {
-        Output::Capture => descriptor::pipe().map(|(read, write)| (Some(read), write)),
-        Output::Descriptor(fd) => Ok((None, descriptor::above_standard(fd)?)),
-    }
 }

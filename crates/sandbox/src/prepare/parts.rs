@@ -15,10 +15,10 @@ use crate::paths::c_string;
 
 impl Builder {
     /// Those that work inside and exist here.
-    pub(super) fn present_devices(&self) -> Vec<&'static CStr> {
+    pub(super) fn present_devices(&self) -> &[&'static CStr] {
         let own = if self.terminal { Some(c"/dev/tty") } else { None };
         let exists = |path: &&CStr| Path::new(OsStr::from_bytes(path.to_bytes())).exists();
-        DEVICES.iter().copied().chain(own).filter(exists).collect()
+        self.present.get_or_init(|| DEVICES.iter().copied().chain(own).filter(exists).collect())
     }
 
     /// Makes what is seen in the place of what is hidden.

@@ -10,7 +10,7 @@ use crate::error::SandboxError;
 use crate::filter::{self, Execution};
 use crate::gate::Listed;
 use crate::landlock::{self, Access};
-use crate::layout::{Layout, Mounted, cover};
+use crate::layout::{Layout, Mounted, with_covers};
 use crate::network::Network;
 use crate::operation::{Operation, Slot};
 use crate::paths::c_string;
@@ -25,7 +25,7 @@ impl Builder {
     ) -> Result<Slot, SandboxError> {
         let version = landlock::version()?;
         let attributes = landlock::attributes(version, network);
-        let (ruleset, devices) = (self.slot(), self.present_devices());
+        let (ruleset, devices) = (self.slot(), self.present_devices().to_vec());
         let multiplexer =
             !self.own_devices && fs::symlink_metadata("/dev/ptmx").is_ok_and(|data| !data.is_symlink());
         self.push(Operation::Ruleset { attributes, size: landlock::attributes_size(version), slot: ruleset });
@@ -45,9 +45,8 @@ impl Builder {
                 rule(c_string(loader.as_os_str(), "path")?, Access::Execute);
             }
         }
-        for (path, mounted) in layout {
-            let nested =
-                matches!(cover(layout, path), Some((_, Mounted::Private { .. } | Mounted::Writable)));
+        for (path, mounted, cover) in with_covers(layout) {
+            let nested = matches!(cover, Some((_, Mounted::Private { .. } | Mounted::Writable)));
             let target = c_string(path.as_os_str(), "path")?;
             match mounted {
                 Mounted::Private { .. } if nested => {}

@@ -232,18 +232,18 @@ impl Assembler {
         let zero = Word::Is(0);
         let number = Word::Is(operation::JUMP_UNLESS_EQUAL as u64);
         let first = [number, Word::Is(BASE), zero, Word::At(start), zero, zero, zero, zero];
-        let bytes = |words: &[Word; WORDS]| {
-            let value = |word: &Word| match *word {
-                Word::Is(value) => value,
-                Word::At(label) => at(label),
-                Word::Argument(label, number) => at(label) + 8 * (1 + number as u64),
-            };
-            words.iter().flat_map(|word| value(word).to_ne_bytes()).collect::<Vec<u8>>()
+        let value = |word: &Word| match *word {
+            Word::Is(value) => value,
+            Word::At(label) => at(label),
+            Word::Argument(label, number) => at(label) + 8 * (1 + number as u64),
         };
         let mut table = Vec::with_capacity(self.size() + WORDS * 8);
-        table.extend(bytes(&first));
+        let put = |table: &mut Vec<u8>, words: &[Word; WORDS]| {
+            words.iter().for_each(|word| table.extend_from_slice(&value(word).to_ne_bytes()));
+        };
+        put(&mut table, &first);
         table.extend_from_slice(&self.data);
-        table.extend(self.code.iter().flat_map(bytes));
+        self.code.iter().for_each(|words| put(&mut table, words));
         table
     }
 }

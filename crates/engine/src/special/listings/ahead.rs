@@ -74,6 +74,7 @@ impl Ahead {
         // Memory that the thread asked for would be from a heap of its own, which takes time to make.
         let places = Vec::with_capacity(count);
         let work = move || theirs.ask(records.get(from..).unwrap_or_default(), followed, places);
+        shward_sandbox::complete_start();
         let thread = Builder::new().name("shward looks".to_owned()).stack_size(64 << 10).spawn(work).ok()?;
         shward_sandbox::spread(&thread);
         Some(Self { shared })
