@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Directories in the workspace in which a new file could instruct an agent, an editor or git: protected as a whole. What in them is read
 /// as settings, or started, stands in the tables of the analysis, so that a verdict knows it as well.
-const GUARDED: [&str; 24] = [
+const GUARDED: [&str; 25] = [
     ".agents",
     ".amp",
     ".antigravity",
@@ -26,6 +26,7 @@ const GUARDED: [&str; 24] = [
     ".husky",
     ".idea",
     ".junie",
+    ".kilo",
     ".kilocode",
     ".opencode",
     ".pi",
@@ -38,7 +39,12 @@ const GUARDED: [&str; 24] = [
 
 /// Files that a shell, git, a terminal, an agent, an interpreter, a debugger or a manager of hooks or tools reads when somebody next starts it
 /// there. To write them is a project's ordinary work, which a verdict lets be: it is the commit of a run that nobody has looked at before.
-const READ_BY_OTHERS: [&str; 57] = [
+const READ_BY_OTHERS: [&str; 70] = [
+    ".arcconfig",
+    ".autoenv",
+    ".autoenv.leave",
+    ".autoenv.zsh",
+    ".autoenv_leave.zsh",
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
@@ -58,6 +64,7 @@ const READ_BY_OTHERS: [&str; 57] = [
     ".irbrc",
     ".kshrc",
     ".lfsconfig",
+    ".lite_project.lua",
     ".lldbinit",
     ".login",
     ".logout",
@@ -66,9 +73,13 @@ const READ_BY_OTHERS: [&str; 57] = [
     ".ocamlinit",
     ".octaverc",
     ".overcommit.yml",
+    ".p4config",
     ".pdbrc",
     ".perldb",
+    ".pnpmfile.cjs",
+    ".pnpmfile.mjs",
     ".pre-commit-config.yaml",
+    ".pre-commit-config.yml",
     ".profile",
     ".prototools",
     ".pryrc",
@@ -80,6 +91,7 @@ const READ_BY_OTHERS: [&str; 57] = [
     ".rprofile",
     ".tcshrc",
     ".tmux.conf",
+    ".tool-versions",
     ".vimrc",
     ".yarnrc",
     ".yarnrc.yml",
@@ -89,10 +101,12 @@ const READ_BY_OTHERS: [&str; 57] = [
     ".zshenv",
     ".zshrc",
     "captainhook.json",
+    "conductor.json",
     "firebender.json",
     "grumphp.yml",
     "hk.pkl",
     "husky.config.js",
+    "lsp.json",
     "mise.local.toml",
     "mise.toml",
     "prek.toml",
@@ -112,22 +126,25 @@ const HOOKS_IN: [(&str, &[&str]); 5] = [
 const FORMATS: &[&str] = &["json", "jsonc", "toml", "yaml", "yml"];
 
 /// Such files by the ends of their paths.
-const READ_BY_PATH: [&str; 7] = [
+const READ_BY_PATH: [&str; 9] = [
     ".jj/repo/config.toml",
     ".jj/workspace-config.toml",
+    ".mise/config.local.toml",
     ".mise/config.toml",
     ".trunk/trunk.yaml",
     ".trunk/user.yaml",
     "_darcs/prefs/defaults",
+    "mise/config.local.toml",
     "mise/config.toml",
 ];
 
 /// Directories, by the ends of their paths, of whose files each is read.
-const READ_IN: [&str; 4] = [".bsp", ".externaltoolbuilders", ".mise/conf.d", "mise/conf.d"];
+const READ_IN: [&str; 5] = [".bsp", ".externaltoolbuilders", ".mise/conf.d", ".nova/tasks", "mise/conf.d"];
 
 /// Directories, by the ends of their paths, of programs that are run without anybody naming them: scripts of hooks by what they lie
-/// for (lefthook), and what the `repo` of Android's sources starts. They lie in it or in a directory of it.
-const RUN_FROM: [&str; 3] = [".lefthook", ".lefthook-local", ".repo/repo"];
+/// for (lefthook), what the `repo` of Android's sources starts, and yarn itself with its plugins, which each call of it runs. They lie in
+/// it or in a directory of it.
+const RUN_FROM: [&str; 5] = [".lefthook", ".lefthook-local", ".repo/repo", ".yarn/plugins", ".yarn/releases"];
 
 /// Files, by the ends of their paths, that lead a program to settings in another place, where the usual thing is a directory.
 const WAYS: [&str; 2] = [".jj/repo", ".sl/sharedpath"];
@@ -305,6 +322,12 @@ mod tests {
             ".bsp/sbt.json",
             ".trunk/trunk.yaml",
             ".envrc.local",
+            ".tool-versions",
+            "i/.yarn/releases/yarn-4.cjs",
+            ".Yarn/plugins/@yarnpkg/plugin-x.cjs",
+            ".pnpmfile.cjs",
+            ".config/mise/config.local.toml",
+            ".nova/Tasks/x.json",
         ] {
             assert!(is_read_by_others(Path::new(read)), "{read}");
         }
@@ -323,6 +346,11 @@ mod tests {
             "lefthook/pre-commit/x.sh",
             ".trunk/out/x",
             ".envrc.example",
+            ".yarn/cache/x.zip",
+            ".yarn/install-state.gz",
+            "releases/yarn-4.cjs",
+            "tool-versions",
+            ".nova/Images/x.png",
         ] {
             assert!(!is_read_by_others(Path::new(other)), "{other}");
         }
@@ -330,7 +358,7 @@ mod tests {
 
     #[test]
     fn what_agents_start_by_is_protected_as_a_whole() {
-        for name in [".amp", ".Claude", ".pi"] {
+        for name in [".amp", ".Claude", ".Kilo", ".pi"] {
             assert!(is_guarded(OsStr::new(name)), "{name}");
         }
         for name in ["amp", ".pip", ".clinerules.md", ".agent"] {
