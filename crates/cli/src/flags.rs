@@ -216,7 +216,7 @@ pub(crate) static VERBS: &[Verb] = &[
                 and named; so is everything outside the workspace. What was there before is kept for seven days, 50 runs\n\
                 and 2 GiB, unless the policy says otherwise ([undo]). The exit code is 1 if something was left, or there\n\
                 were fewer than N runs; what is left of a run is tried again by its id only, so that it does not keep back the\n\
-                runs before it. Where one was too large to be kept it stops: what came before is taken back by its id. The first 40 paths of each are listed; --json lists all.",
+                runs before it. Where there was no room to keep one it stops: what came before is taken back by its id. The first 40 paths of each are listed; --json lists all.",
         flags: &[&[&LIST, &LOG, &CWD, &WORKSPACE, &HOME, &JSON, &HELP]],
         examples: &[
             ("shward undo --list", "what can be taken back"),

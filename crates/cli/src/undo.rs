@@ -33,7 +33,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let json = args.has(&JSON);
     let undoing = setup::undoing().ok_or_else(|| state::missing("nothing is kept to be undone"))?;
     let fail = |error: Error| match error {
-        Error::Kept(OverlayError::Unknown(_) | OverlayError::Ambiguous(_)) => Fail::usage(error.to_string()),
+        Error::Kept(OverlayError::Unknown(_) | OverlayError::Ambiguous(_) | OverlayError::Past(_)) => {
+            Fail::usage(error.to_string())
+        }
         _ => Fail::io(error.to_string()),
     };
     let kept = undoing.list(&workspace).map_err(|error| fail(error.into()))?;
@@ -94,7 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     if json {
         let mut object = json!({ "v": 1, "undone": undone });
         if let (Some(stopped), Some(object)) = (stopped, object.as_object_mut()) {
-            object.insert("not_kept".to_owned(), not_kept(stopped));
+            object.insert("stopped_by".to_owned(), not_kept(stopped));
         }
         terminal::line(&object.to_string())?;
     } else {
@@ -132,7 +134,7 @@ fn list(kept: &[Kept], past: &[Kept], json: bool) -> Result<(), Fail> {
         let [created, changed, deleted] = run.counts;
         let what = match is_kept {
             true => format!("+{created} ~{changed} -{deleted}"),
-            false => "cannot be taken back: too large to be kept".to_owned(),
+            false => "cannot be taken back: no room for what was there before".to_owned(),
         };
         let tried = if run.tried { "  (something is left of it; only `undo ID` tries again)" } else { "" };
         let _ = writeln!(out, "{}  {:>9}  {what}  {}{tried}", run.id, ago(run.time), one_line(&run.title));
@@ -178,7 +180,7 @@ fn text(undone: &[UndoReport], kept: &[Kept], asked: Option<usize>, stopped: Opt
     if let Some(stopped) = stopped {
         let _ = writeln!(
             out,
-            "cannot be taken back: {}: what was there before it takes more room than is kept ([undo] size); what came before that run is \
+            "cannot be taken back: {}: there was no room to keep what was there before it ([undo] size); what came before that run is \
              taken back by its id only, which `shward undo --list` shows",
             one_line(&stopped.title)
         );

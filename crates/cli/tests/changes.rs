@@ -362,9 +362,14 @@ fn undo_stops_at_what_was_too_large_to_be_kept() {
         assert_eq!(code(&undone), 1, "{undone:?}");
         assert!(stdout(&undone).contains("cannot be taken back: rm much"), "{undone:?}");
     }
-    assert_eq!(json_of(&place.shward(&["undo", "--json"]))["not_kept"]["command"], "rm much");
+    let told = json_of(&place.shward(&["undo", "--json"]));
+    assert_eq!(told["stopped_by"]["command"], "rm much");
+    let undone = place.shward(&["undo", told["stopped_by"]["id"].as_str().unwrap()]);
+    let error = String::from_utf8_lossy(&undone.stderr);
+    assert!(code(&undone) != 0 && error.contains("cannot be taken back: there was no room"), "{undone:?}");
     let listed = stdout(&place.shward(&["undo", "--list"]));
-    let told = listed.lines().map(|line| line.contains("too large to be kept")).collect::<Vec<_>>();
+    let told =
+        listed.lines().map(|line| line.contains("no room for what was there before")).collect::<Vec<_>>();
     assert!(
         told == [true, false] && listed.lines().nth(1).is_some_and(|line| line.contains(&id)),
         "{listed}"

@@ -89,7 +89,7 @@ impl Undoing {
         self.store(workspace)?.kept()
     }
 
-    /// The runs of a workspace that were committed and cannot be taken back, because what was there before takes more room than is kept,
+    /// The runs of a workspace that were committed and cannot be taken back, because there was no room to keep what was there before,
     /// the latest first. What came before one of them was changed by it.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl Undoing {
     /// Takes one run back, by its id or the beginning of it.
     ///
     /// # Errors
-    /// There is no such run, or the store cannot be read or written.
+    /// There is no such run, nothing was kept of it, or the store cannot be read or written.
     pub fn undo(&self, workspace: &Path, id: &str) -> Result<UndoReport, OverlayError> {
         self.store(workspace)?.undo_by_meaning(id, git::meaning).map(UndoReport::of)
     }
@@ -109,7 +109,7 @@ impl Undoing {
     /// Takes one run back for somebody. What is about to be done is recorded before, and what came of it after.
     ///
     /// # Errors
-    /// There is no such run, the store cannot be used, or nothing could be recorded: then nothing was changed.
+    /// There is no such run, nothing was kept of it, the store cannot be used, or nothing could be recorded: then nothing was changed.
     /// [`Error::UnrecordedUndo`] alone tells of a run that was taken back.
     pub fn undo_recorded(
         &self,
@@ -119,10 +119,12 @@ impl Undoing {
         log: &Log,
     ) -> Result<UndoReport, Error> {
         let store = self.store(workspace)?;
-        let kept = store.kept()?;
-        let mut kept = kept.iter().filter(|kept| kept.id.starts_with(id));
+        let (kept, past) = (store.kept()?, store.past()?);
+        let kept = kept.iter().map(|kept| (kept, true)).chain(past.iter().map(|past| (past, false)));
+        let mut kept = kept.filter(|(run, _)| run.id.starts_with(id));
         let kept = match (kept.next(), kept.next()) {
-            (Some(kept), None) => kept,
+            (Some((kept, true)), None) => kept,
+            (Some((past, false)), None) => return Err(OverlayError::Past(past.id.clone()).into()),
             (Some(_), Some(_)) => return Err(OverlayError::Ambiguous(id.to_owned()).into()),
             (None, _) => return Err(OverlayError::Unknown(id.to_owned()).into()),
         };

@@ -51,6 +51,11 @@ pub enum OverlayError {
         "several runs that are kept for this workspace begin with {0:?}; `shward undo --list` shows them"
     )]
     Ambiguous(String),
+    /// The run was committed, and there was no room to keep what was there before it.
+    #[error(
+        "{0} cannot be taken back: there was no room to keep what was there before it ([undo] size in the policy)"
+    )]
+    Past(String),
     /// There is no such run.
     #[error("no run {0:?} is kept for this workspace; `shward undo --list` shows what is")]
     Unknown(String),

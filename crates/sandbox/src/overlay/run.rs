@@ -119,6 +119,13 @@ impl Run {
         self.key
     }
 
+    /// Takes the directory out of use; gives what is to be removed.
+    pub(super) fn retire(mut self) -> Option<PathBuf> {
+        let dead = take_away(&self.layer.store, &self.id, &self.layer.directory)?;
+        self.lock = None;
+        Some(dead)
+    }
+
     /// Leaves the directory as it is, for the next recovery.
     pub(super) fn abandon(mut self) {
         self.lock = None;
@@ -202,8 +209,13 @@ impl Drop for Run {
 
 /// Takes a directory out of use in one step, then removes it. What is left is removed by the next recovery.
 pub(super) fn bury(root: &Path, id: &str, path: &Path) {
-    let dead = root.join(format!("dead-{id}"));
-    if fs::rename(path, &dead).is_ok() {
+    if let Some(dead) = take_away(root, id, path) {
         let _ = remove(&dead);
     }
+}
+
+/// The first step of that alone; gives what is to be removed.
+fn take_away(root: &Path, id: &str, path: &Path) -> Option<PathBuf> {
+    let dead = root.join(format!("dead-{id}"));
+    fs::rename(path, &dead).ok().map(|()| dead)
 }

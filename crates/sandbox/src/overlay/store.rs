@@ -5,7 +5,7 @@
 //! live-ID         a run or a commit is under way, or was when its process died
 //! undo-ID         the same of an undo
 //! kept-ID-BYTES   committed; can be undone
-//! past-ID         committed; what was there before was too large to be kept
+//! past-ID         committed; there was no room for what was there before
 //! lost-ID         was to be committed and could not be; somebody may want to look what is in it
 //! dead-ID         to be removed
 //! spent-ID        to be taken apart when there is time: the command changed nothing
@@ -32,6 +32,7 @@ use super::turn::{self, Turn};
 use super::undo::{self, Undone};
 use super::{place, spent};
 use rustix::fs::FlockOperation;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -261,7 +262,9 @@ impl Store {
         match Journal::read(path, UNDO, self.key) {
             Ok(Some(undone)) => {
                 carry_out(&undone.units, &store, &workspace);
-                undo::settle(run, &journal, &undone, &store, &workspace)?;
+                if let Some(dead) = undo::settle(run, &journal, &undone, &store, &workspace)? {
+                    let _ = remove(&dead);
+                }
             }
             Ok(None) => drop(run.keep(journal.bytes)?),
             Err(error) => {
@@ -296,8 +299,8 @@ impl Store {
         })
     }
 
-    /// Those that were committed and of which [`expire`](Self::expire) has kept only this, since what was there before takes too much
-    /// room, the latest first.
+    /// Those that were committed and of which [`expire`](Self::expire) has kept only this, since there was no room for what was there
+    /// before, the latest first.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -334,7 +337,8 @@ impl Store {
     /// stays kept as long as it is not back.
     ///
     /// # Errors
-    /// There is no such run, or the store cannot be read or written; then nothing was changed.
+    /// There is no such run, [nothing was kept](OverlayError::Past) of it, or the store cannot be read or written; then nothing was
+    /// changed.
     pub fn undo(&self, id: &str) -> Result<Undone, OverlayError> {
         self.undo_by_meaning(id, |_, _| None)
     }
@@ -345,9 +349,15 @@ impl Store {
     /// # Errors
     /// As [`undo`](Self::undo).
     pub fn undo_by_meaning(&self, id: &str, meaning: Meaning) -> Result<Undone, OverlayError> {
-        let _turn = Turn::wait(&self.root)?;
+        let turn = Turn::wait(&self.root)?;
         let (run, journal) = self.take(id)?;
-        undo::take_back(run, &journal, meaning)
+        let (undone, dead) = undo::take_back(run, &journal, meaning)?;
+        drop(turn);
+        if let Some(dead) = dead {
+            // What is left of it is removed by the next recovery.
+            let _ = remove(&dead);
+        }
+        Ok(undone)
     }
 
     /// Takes hold of a kept run, by its name or the beginning of it.
@@ -355,12 +365,14 @@ impl Store {
         let unknown = || OverlayError::Unknown(id.to_owned());
         let mut found = Vec::new();
         for (state, name, path) in self.entries()? {
-            if !matches!(state, State::Kept(_)) || !name.starts_with(id) {
+            if !matches!(state, State::Kept(_) | State::Past) || !name.starts_with(id) {
                 continue;
             }
             // Other workspaces have their runs here, too, and what is not ours is none.
             match Journal::read(&path, JOURNAL, self.key) {
-                Ok(Some(journal)) if journal.workspace == self.workspace => found.push((name, path, journal)),
+                Ok(Some(journal)) if journal.workspace == self.workspace => {
+                    found.push((state, name, path, journal));
+                }
                 Err(error) if name == id => return Err(error),
                 _ => {}
             }
@@ -368,7 +380,10 @@ impl Store {
         if found.len() > 1 {
             return Err(OverlayError::Ambiguous(id.to_owned()));
         }
-        let (name, path, journal) = found.pop().ok_or_else(unknown)?;
+        let (state, name, path, journal) = found.pop().ok_or_else(unknown)?;
+        if state == State::Past {
+            return Err(OverlayError::Past(name));
+        }
         // A process that was just forked holds a copy of the lock until it calls execve.
         let lock = (0..PATIENCE).find_map(|attempt| {
             if attempt > 0 {
@@ -406,20 +421,12 @@ impl Store {
         kept.sort_by(|a, b| b.0.cmp(&a.0));
         let oldest = now().saturating_sub(u64::try_from(keep.age.as_millis()).unwrap_or(u64::MAX));
         let (mut total, mut gone): (u64, _) = (0, Vec::new());
-        let mut past = Vec::new();
         for (state, id, path) in self.entries()? {
             if state == State::Lost && time_of(&id) < oldest {
                 bury(&self.root, &id, &path);
-            } else if state == State::Past {
-                past.push((id, path));
             }
         }
-        past.sort_by(|a, b| b.0.cmp(&a.0));
-        for (number, (id, path)) in past.into_iter().enumerate() {
-            if number >= keep.runs || time_of(&id) < oldest {
-                bury(&self.root, &id, &path);
-            }
-        }
+        self.expire_marks(keep.runs, oldest)?;
         for (number, (id, bytes, path)) in kept.into_iter().enumerate() {
             // One for which there is no room goes alone: else whoever deletes much would take the way back from everything before.
             let together = total.saturating_add(bytes);
@@ -437,6 +444,31 @@ impl Store {
             gone.push(id);
         }
         Ok(gone)
+    }
+
+    /// Removes the oldest marks of each workspace: those of others must not let a run be taken for the last one of this. They count from
+    /// when the run was committed, so that none goes before what was committed before it.
+    fn expire_marks(&self, most: usize, oldest: u64) -> Result<(), OverlayError> {
+        let marks = self.entries()?.into_iter().filter(|(state, ..)| *state == State::Past);
+        let mut marks: Vec<_> = marks
+            .map(|(_, id, path)| {
+                let journal = Journal::read(&path, JOURNAL, self.key).ok().flatten();
+                let (workspace, time) =
+                    journal.map_or_else(|| (PathBuf::new(), time_of(&id)), |j| (j.workspace, j.time));
+                (workspace, Reverse(time), id, path)
+            })
+            .collect();
+        marks.sort();
+        let mut number = 0;
+        let mut before: Option<&Path> = None;
+        for (workspace, Reverse(time), id, path) in &marks {
+            number = if before == Some(workspace) { number + 1 } else { 0 };
+            before = Some(workspace);
+            if number >= most || *time < oldest {
+                bury(&self.root, id, path);
+            }
+        }
+        Ok(())
     }
 
     /// Leaves of a kept run that it was.

@@ -40,9 +40,15 @@ pub struct Undone {
 
 /// Takes a kept run back. What was changed since stays, and is told. What was there before stays kept as long as it is not back.
 ///
+/// Gives also what is to be removed, if nothing is kept any more: that may take a while, and nobody has to wait for it.
+///
 /// # Errors
 /// The store cannot be read or written; then nothing was changed.
-pub(super) fn take_back(run: Run, journal: &Journal, meaning: Meaning) -> Result<Undone, OverlayError> {
+pub(super) fn take_back(
+    run: Run,
+    journal: &Journal,
+    meaning: Meaning,
+) -> Result<(Undone, Option<PathBuf>), OverlayError> {
     let planned = (|| {
         let (store, workspace) = (run.tree()?, run.workspace()?);
         let (units, skipped) = planned(journal, &store, &workspace, meaning)?;
@@ -67,8 +73,8 @@ pub(super) fn take_back(run: Run, journal: &Journal, meaning: Meaning) -> Result
         reason: format!("could not be restored: {}", failed.error).into(),
     }));
     let id = run.id().to_owned();
-    settle(run, journal, &undo, &store, &workspace)?;
-    Ok(Undone { id, title: undo.title, restored, skipped })
+    let dead = settle(run, journal, &undo, &store, &workspace)?;
+    Ok((Undone { id, title: undo.title, restored, skipped }, dead))
 }
 
 /// What takes a run back, and what has to stay. What has to be opened for that is closed again.
@@ -94,14 +100,14 @@ fn planned(
     Ok((plan.units, plan.skipped))
 }
 
-/// After an undo: what could not be put back is not thrown away either. If nothing is left, dropping the run removes it.
+/// After an undo: what could not be put back is not thrown away either. If nothing is left, gives what is to be removed.
 pub(crate) fn settle(
     run: Run,
     journal: &Journal,
     undone: &Journal,
     store: &Tree,
     workspace: &Tree,
-) -> Result<(), OverlayError> {
+) -> Result<Option<PathBuf>, OverlayError> {
     let exchanged = undone.units.iter().filter(|unit| matches!(unit.step, Step::Exchange { .. }));
     let back: HashSet<&Path> = exchanged
         .filter(|unit| unit.step.is_done_in(store).unwrap_or(false))
@@ -113,13 +119,14 @@ pub(crate) fn settle(
         Step::Exchange { path, .. } if back.contains(path.as_path()) => false,
         step => step.is_done(store, workspace).unwrap_or(true),
     };
-    if journal.units.iter().any(left) {
-        // Its record goes after: what is left here without one would be kept as if nothing had been done.
-        let kept = run.keep_in(journal.bytes)?;
-        let _ = std::fs::write(kept.join(TRIED), "");
-        let _ = std::fs::remove_file(kept.join(UNDO));
+    if !journal.units.iter().any(left) {
+        return Ok(run.retire());
     }
-    Ok(())
+    // Its record goes after: what is left here without one would be kept as if nothing had been done.
+    let kept = run.keep_in(journal.bytes)?;
+    let _ = std::fs::write(kept.join(TRIED), "");
+    let _ = std::fs::remove_file(kept.join(UNDO));
+    Ok(None)
 }
 
 struct Plan<'p> {

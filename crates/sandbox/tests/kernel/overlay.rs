@@ -469,9 +469,29 @@ fn nobody_takes_the_way_back_from_what_was_before() {
     assert_eq!(past.iter().map(|past| &past.id).collect::<Vec<_>>(), gone.iter().collect::<Vec<_>>());
     let kept = store.kept().unwrap();
     assert!(past[0].title.contains("rm much") && kept[0].time > past[0].time && kept[1].time < past[0].time);
-    assert!(matches!(store.undo(&gone[0]), Err(OverlayError::Unknown(_))));
+    for id in [gone[0].as_str(), gone[0].strip_suffix(char::is_alphanumeric).unwrap()] {
+        assert!(matches!(store.undo(id), Err(OverlayError::Past(_))), "{id}");
+    }
     store.expire(&Keep::new(9, 50_000, day)).unwrap();
     assert_eq!(store.past().unwrap(), past);
+    // Nor do the marks of another workspace push it out.
+    let beside = place.outside().join("beside");
+    fs::create_dir(&beside).unwrap();
+    let other = Store::for_workspace(&place.outside().join("state"), &beside).unwrap();
+    assert_eq!(other.root(), store.root());
+    for number in 0..3 {
+        fs::write(beside.join("much"), vec![1; 99_999]).unwrap();
+        let run = other.begin().unwrap();
+        fs::write(run.layer().upper().join("much"), "little").unwrap();
+        let changes = run.changes(&Accept).unwrap();
+        assert!(run.commit(changes, &number.to_string()).unwrap().id.is_some());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    store.expire(&Keep::new(2, 50_000, day)).unwrap();
+    store.expire(&Keep::new(2, 50_000, day)).unwrap();
+    assert_eq!(store.past().unwrap(), past);
+    let titles: Vec<_> = other.past().unwrap().into_iter().map(|past| past.title).collect();
+    assert_eq!(titles, ["2", "1"]);
     store.expire(&Keep::new(9, 50_000, Duration::ZERO)).unwrap();
     assert!(store.past().unwrap().is_empty() && left(&store).is_empty(), "{:?}", left(&store));
 }
