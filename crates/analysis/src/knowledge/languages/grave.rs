@@ -25,8 +25,8 @@ const PYTHON: &str = r#"
     Popen __builtins__ __class__ __import__ __loader__ __subclasses__ aiohttp boto3 builtins check_call
     check_output chmod chown chr( ^compile( create_connection ctypes ^eval( ^exec( execl execv execve execvp
     fork ftplib getoutput httpx importlib keyring kill killpg marshal os.remove paramiko pickle popen pty removedirs
-    requests rmdir rmtree runpy smtplib socket spawnl spawnv subprocess system( telnetlib trust_remote_code
-    unlink urllib urllib3 urlopen
+    requests rmdir rmtree runpy smtplib socket spawnl spawnv subprocess system( telnetlib unlink urllib
+    urllib3 urlopen
 "#;
 
 const JAVASCRIPT: &str = r#"
