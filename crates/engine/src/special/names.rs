@@ -138,6 +138,10 @@ const READ_BY_PATH: [&str; 9] = [
     "mise/config.toml",
 ];
 
+/// Names under which agents, also those that no table knows, keep the servers that they start, in a directory of their own with a dot in
+/// front.
+const SERVERS: [&str; 4] = ["mcp-config.json", "mcp.json", "mcp.jsonc", "mcp_config.json"];
+
 /// Directories, by the ends of their paths, of whose files each is read.
 const READ_IN: [&str; 5] = [".bsp", ".externaltoolbuilders", ".mise/conf.d", ".nova/tasks", "mise/conf.d"];
 
@@ -242,6 +246,7 @@ pub(crate) fn is_read_by_others(path: &Path) -> bool {
             let above = path.parent().unwrap_or(&path);
             is_started(&path)
                 || is_of_hooks(&path)
+                || is_of_servers(&path)
                 || READ_BY_PATH.iter().any(|known| path.ends_with(known))
                 || READ_IN.iter().any(|known| above.ends_with(known))
                 || path
@@ -256,6 +261,13 @@ pub(crate) fn is_read_by_others(path: &Path) -> bool {
 fn is_of_hooks(path: &Path) -> bool {
     let (name, ending) = (path.file_stem().unwrap_or_default(), path.extension().unwrap_or_default());
     HOOKS_IN.iter().any(|(known, formats)| name == *known && formats.iter().any(|format| ending == *format))
+}
+
+/// Whether a path, folded, is that of the servers of an agent.
+fn is_of_servers(path: &Path) -> bool {
+    let above = path.parent().and_then(Path::file_name).unwrap_or_default();
+    above.as_bytes().starts_with(b".")
+        && path.file_name().is_some_and(|name| SERVERS.iter().any(|known| name == *known))
 }
 
 /// Whether a name beyond ASCII is that of something protected where a file system folds it.
@@ -328,6 +340,8 @@ mod tests {
             ".pnpmfile.cjs",
             ".config/mise/config.local.toml",
             ".nova/Tasks/x.json",
+            ".rovodev/mcp.json",
+            "j/.Other/MCP.jsonc",
         ] {
             assert!(is_read_by_others(Path::new(read)), "{read}");
         }
@@ -351,6 +365,9 @@ mod tests {
             "releases/yarn-4.cjs",
             "tool-versions",
             ".nova/Images/x.png",
+            "mcp.json",
+            "src/mcp.json",
+            ".rovodev/mcp/x.json",
         ] {
             assert!(!is_read_by_others(Path::new(other)), "{other}");
         }
