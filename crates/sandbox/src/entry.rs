@@ -101,7 +101,7 @@ pub unsafe fn start(count: c_int, words: *const *const c_char, main: fn(Vec<OsSt
 #[doc(hidden)]
 #[inline]
 pub unsafe fn before_main(
-    main: Main,
+    main: crate::Main,
     count: c_int,
     words: *const *const c_char,
     init: *const c_void,
@@ -111,7 +111,7 @@ pub unsafe fn before_main(
 ) -> c_int {
     unsafe extern "C" {
         fn __real___libc_start_main(
-            main: Main,
+            main: crate::Main,
             count: c_int,
             words: *const *const c_char,
             init: *const c_void,

@@ -24,7 +24,8 @@
 //  5. Reap until the command itself ends, report, exit. The kernel then kills all that is left in the namespace. Whoever is
 //     without parent there is our child, so if we have none then, nobody is left, and the report says that. Others are given half a
 //     second: what a shell has not waited for (`exec > >(tee log)`) still writes what it was given. It is counted, a millisecond as
-//     64 and whoever ends as 1, so that nobody who starts others again and again is waited for any longer.
+//     64 and whoever ends as 1, so that nobody who starts others again and again is waited for any longer. How the command ended is
+//     reported before, too: a deadline that passes meanwhile is not the command's.
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 #[cfg(target_arch = "x86_64")]
@@ -46,18 +47,36 @@ pub(crate) enum Report {
     Ended(i32),
     /// The same, and process 1 is the only one left.
     EndedAlone(i32),
+    /// The same, and others were being waited for when process 1 was killed.
+    EndedFirst(i32),
     /// execve(2) of the command, or the fork before it, failed with this errno; nothing ran.
     NotStarted(i32),
 }
 
 impl Report {
-    pub(crate) fn parse(bytes: [u8; 8]) -> Option<Self> {
+    /// Of what was read from the pipe the first that is not followed by a more certain one.
+    pub(crate) fn of(read: &[u8]) -> Option<Self> {
+        let (reports, _) = read.as_chunks();
+        let mut reports = reports.iter().map(|report| Self::parse(*report));
+        match reports.next()? {
+            first @ Some(Self::EndedFirst(_)) => reports.next().unwrap_or(first),
+            first => first,
+        }
+    }
+
+    /// Whether the command was started and has ended.
+    pub(crate) fn is_end(self) -> bool {
+        !matches!(self, Self::NotStarted(_))
+    }
+
+    fn parse(bytes: [u8; 8]) -> Option<Self> {
         let [a, b, c, d, e, f, g, h] = bytes;
         let value = i32::from_ne_bytes([e, f, g, h]);
         match u32::from_ne_bytes([a, b, c, d]) {
             1 => Some(Self::Ended(value)),
             2 => Some(Self::NotStarted(value)),
             3 => Some(Self::EndedAlone(value)),
+            4 => Some(Self::EndedFirst(value)),
             _ => None,
         }
     }
@@ -194,16 +213,18 @@ mod tests {
 
     #[test]
     fn reports_are_told_apart() {
-        let report = |kind: u32, value: i32| {
-            let mut bytes = [0; 8];
-            bytes[..4].copy_from_slice(&kind.to_ne_bytes());
-            bytes[4..].copy_from_slice(&value.to_ne_bytes());
-            Report::parse(bytes)
+        let report = |reports: &[(u32, i32)]| {
+            let bytes = |(kind, value): &(u32, i32)| [kind.to_ne_bytes(), value.to_ne_bytes()].concat();
+            Report::of(&reports.iter().flat_map(bytes).collect::<Vec<_>>())
         };
-        assert_eq!(report(1, 0x100), Some(Report::Ended(0x100)));
-        assert_eq!(report(2, 2), Some(Report::NotStarted(2)));
-        assert_eq!(report(0, 0), None);
-        assert_eq!(report(3, 0x100), Some(Report::EndedAlone(0x100)));
-        assert_eq!(report(4, 0), None);
+        assert_eq!(report(&[(1, 0x100)]), Some(Report::Ended(0x100)));
+        assert_eq!(report(&[(2, 2)]), Some(Report::NotStarted(2)));
+        assert_eq!(report(&[(0, 0)]), None);
+        assert_eq!(report(&[(3, 0x100)]), Some(Report::EndedAlone(0x100)));
+        assert_eq!(report(&[(4, 0x100)]), Some(Report::EndedFirst(0x100)));
+        assert_eq!(report(&[(4, 0x100), (3, 0x100)]), Some(Report::EndedAlone(0x100)));
+        // The child's own counts, and process 1 tells of its end later.
+        assert_eq!(report(&[(2, 2), (1, 0x7f00)]), Some(Report::NotStarted(2)));
+        assert_eq!((report(&[(5, 0)]), report(&[]), Report::of(&[1, 0, 0])), (None, None, None));
     }
 }

@@ -300,7 +300,8 @@ fn supervise(
         report: None,
         may_leave: options.rest.is_some() && !plan.gated && !plan.terminal && plan.outer.is_none(),
     };
-    let killed = relay.until_gone()?;
+    let killed =
+        relay.until_gone()?.filter(|why| !relay.report.is_some_and(Report::is_end) || !why.is_late());
     options.interrupts.inspect(|interrupts| interrupts.command_is_gone());
     let exit = match exit_of(relay.report, killed.is_some())? {
         // What ended by itself in the same moment has not succeeded: what it did is not kept.
@@ -324,7 +325,8 @@ fn supervise(
             _ => None,
         },
         out_of_memory,
-        left_running: killed.is_none() && matches!(relay.report, Some(Report::Ended(_))),
+        left_running: killed.is_none()
+            && matches!(relay.report, Some(Report::Ended(_) | Report::EndedFirst(_))),
         stdout,
         stderr,
         duration: started.elapsed(),
@@ -377,19 +379,26 @@ enum Killed {
     GateFailed,
 }
 
+impl Killed {
+    /// Whether that is nothing any more once the command has ended by itself: what it has left behind is killed anyway.
+    fn is_late(self) -> bool {
+        matches!(self, Self::TimedOut | Self::Cancelled)
+    }
+}
+
 /// What process 1 reported; silence means that it was killed.
 fn exit_of(report: Option<Report>, killed: bool) -> Result<Exit, SandboxError> {
     match report {
-        Some(Report::Ended(status) | Report::EndedAlone(status)) if libc::WIFSIGNALED(status) => {
-            Ok(Exit::Signaled(libc::WTERMSIG(status)))
-        }
-        Some(Report::Ended(status) | Report::EndedAlone(status)) => {
-            Ok(Exit::Exited(libc::WEXITSTATUS(status)))
-        }
         Some(Report::NotStarted(errno)) if !killed => {
             Err(SandboxError::kernel(Stage::Execute, errno, "starting the program"))
         }
         Some(Report::NotStarted(_)) | None => Ok(Exit::Signaled(libc::SIGKILL)),
+        Some(Report::Ended(status) | Report::EndedAlone(status) | Report::EndedFirst(status)) => {
+            Ok(match libc::WIFSIGNALED(status) {
+                true => Exit::Signaled(libc::WTERMSIG(status)),
+                false => Exit::Exited(libc::WEXITSTATUS(status)),
+            })
+        }
     }
 }
 
@@ -526,11 +535,17 @@ impl Relay<'_> {
         }
     }
 
-    /// Process 1 reports once; nothing comes of it if it was killed.
+    /// Process 1 has written all that it writes, in one or two pieces; nothing if it was killed before the command ended.
     fn read_report(&mut self) {
-        let mut report = [0; 8];
         if let Some(mut status) = self.status.take() {
-            self.report = status.read_exact(&mut report).ok().and_then(|()| Report::parse(report));
+            let mut reports = [0; 16];
+            let read = loop {
+                match status.read(&mut reports) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    read => break read.unwrap_or(0),
+                }
+            };
+            self.report = Report::of(reports.get(..read).unwrap_or_default());
         }
     }
 

@@ -227,6 +227,37 @@ fn what_is_written_at_last_is_not_lost() {
     assert!(result.duration < Duration::from_secs(20), "{:?}", result.duration);
 }
 
+/// What ends the run while others are waited for does not end the command, which has ended.
+#[test]
+fn what_has_ended_is_neither_late_nor_cancelled() {
+    need_sandbox!();
+    let place = Place::new();
+    let plan = place.shell("sleep 9 & echo x; exit 7").prepare().unwrap();
+    let late = || {
+        let mut options = Options::default();
+        options.timeout = Some(Duration::from_millis(300));
+        run(&plan, options).unwrap()
+    };
+    let cancelled = || {
+        let cancel = Cancel::new().unwrap();
+        let mut on_output = |_, _: &[u8]| {
+            thread::sleep(Duration::from_millis(150));
+            cancel.cancel();
+        };
+        let mut options = Options::default();
+        options.cancel = Some(cancel.clone());
+        options.on_output = Some(&mut on_output);
+        run(&plan, options).unwrap()
+    };
+    for ended in [&late as &dyn Fn() -> _, &cancelled] {
+        // On a busy machine the command itself may be late.
+        let tries = (0..20).map(|_| ended()).find(|result| result.exit == Exit::Exited(7));
+        let result = tries.expect("the command ends in time at least once");
+        assert!(result.left_running && !result.timed_out && !result.cancelled, "{result:?}");
+        assert!(result.duration < Duration::from_secs(9), "{result:?}");
+    }
+}
+
 #[test]
 fn cancelling_ends_the_run() {
     need_sandbox!();
