@@ -57,6 +57,39 @@ fn settings_of_repositories_above_are_seen() {
     assert!(place.read("fine/pre-commit").is_some());
 }
 
+/// Git starts them on its own as it does hooks, but for an alias, which somebody has to call.
+#[test]
+fn commands_in_settings_of_git_are_protected() {
+    let Some(place) = place() else { return };
+    for (name, command) in [
+        ("core.fsmonitor", "./tools/monitor"),
+        ("core.editor", "code --wait ."),
+        ("filter.a.clean", "LANG=C sh tools/clean.sh %f"),
+        ("diff.b.textconv", "python3 show.py"),
+        ("merge.c.driver", "tools/new %O"),
+        ("alias.x", "!tools/called"),
+    ] {
+        assert!(place.git(&["config", name, command]).status.success());
+    }
+    let files = ["fine", "show.py", "tools/called", "tools/clean.sh", "tools/monitor"];
+    files.iter().for_each(|file| write(&place.workspace.join(file), "mine\n"));
+    let script =
+        "for f in fine show.py tools/called tools/clean.sh tools/monitor tools/new; do echo x > $f; done";
+    let protected = ["show.py", "tools/clean.sh", "tools/monitor", "tools/new"];
+    assert_eq!(refused(&place.run(script)), protected);
+    let mut live = RunOptions::default();
+    live.live = true;
+    assert!(place.run_with(script, &live).unwrap().executed);
+    for file in files.into_iter().chain(["tools/new"]) {
+        let expected = match file {
+            "tools/new" => None,
+            file if protected.contains(&file) => Some("mine\n"),
+            _ => Some("x\n"),
+        };
+        assert_eq!(place.read(file).as_deref(), expected, "{file}");
+    }
+}
+
 /// Without an overlay what is not there yet cannot be mounted over, and is moved aside.
 #[test]
 fn what_settings_lead_to_is_moved_aside_where_it_is_made() {

@@ -258,8 +258,11 @@ mod tests {
             ("*/.git/hooks/*", Some(Persistence)),
             ("*/site-packages/*.pth", Some(Persistence)),
             ("*/Site-Packages/*.pth", Some(Persistence)),
-            ("./.github/*", None),
+            // An agent's servers lie among what a project keeps there.
+            ("./.github/*", Some(Own)),
+            ("./.github/*.yml", None),
             ("./.github/hooks/*", Some(Own)),
+            ("./.gitlab/*", None),
             ("./src/*", None),
             ("*test*", None),
         ] {

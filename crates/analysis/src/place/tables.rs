@@ -8,6 +8,7 @@ mod filter;
 mod home;
 mod index;
 mod root;
+mod settings;
 
 pub(super) use home::HOME;
 pub(super) use root::{ROOT, Top, WORKSPACE_TOPS};
@@ -16,6 +17,7 @@ use super::letters::letters;
 use crate::effect::Scope::{self, Harmless, Own, Persistence, Secret};
 pub(super) use filter::Affix;
 use filter::{Ends, Exact, filter, spelled};
+use settings::{AGENT, EDITOR, KILO, KIMI, PYTHON_SITE};
 
 /// A row: which place, and what it is.
 pub(super) type Row = (&'static str, Scope);
@@ -73,7 +75,14 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     ),
     (
         ".copilot",
-        &[("config.json", Own), ("mcp-config.json", Own), ("settings.json", Own), ("hooks/**", Own)],
+        &[
+            ("config.json", Own),
+            ("lsp-config.json", Own),
+            ("mcp-config.json", Own),
+            ("settings.json", Own),
+            ("extensions/**", Own),
+            ("hooks/**", Own),
+        ],
     ),
     (
         ".cursor",
@@ -84,8 +93,10 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
             ("mcp.json", Own),
             ("cli.json", Own),
             ("cli-config.json", Own),
+            ("environment.json", Own),
             ("permissions.json", Own),
             ("sandbox.json", Own),
+            ("worktrees.json", Own),
         ],
     ),
     (".devcontainer", &[("devcontainer.json", Persistence), ("*/devcontainer.json", Persistence)]),
@@ -109,6 +120,7 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
             ("policies/**", Own),
             ("hooks/**", Own),
             ("extensions/**", Own),
+            ("sandbox*", Own),
             ("oauth_creds.json", Secret),
             ("google_accounts.json", Secret),
         ],
@@ -128,7 +140,17 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
         ],
     ),
     (".githooks", &[("**", Persistence)]),
-    (".github", &[("copilot/settings.json", Own), ("copilot/settings.local.json", Own), ("hooks/**", Own)]),
+    (
+        ".github",
+        &[
+            ("copilot/settings.json", Own),
+            ("copilot/settings.local.json", Own),
+            ("extensions/**", Own),
+            ("hooks/**", Own),
+            ("lsp.json", Own),
+            ("mcp.json", Own),
+        ],
+    ),
     (".gnupg", &[("**", Secret)]),
     (".goose", AGENT),
     (".grok", AGENT),
@@ -146,10 +168,11 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     ),
     (".iflow", AGENT),
     (".junie", &[("mcp/**", Own), ("hooks/**", Own), ("settings.json", Own), ("config.json", Own)]),
+    (".kilo", KILO),
     (".kilocode", AGENT),
     (".kimi", KIMI),
     (".kimi-code", KIMI),
-    (".kiro", &[("hooks/**", Own), ("settings/**", Own)]),
+    (".kiro", &[("agents/**", Own), ("hooks/**", Own), ("settings/**", Own)]),
     (".kube", &[("cache/**", ORDINARY), ("**", Secret)]),
     (".letta", AGENT),
     (".mcphub", &[("servers.json", Own)]),
@@ -170,7 +193,16 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     (".pi", AGENT),
     (".pijul", &[("config", Persistence)]),
     (".qoder", AGENT),
-    (".qwen", &[("oauth_creds.json", Secret), ("settings.json", Own), ("hooks/**", Own)]),
+    (
+        ".qwen",
+        &[
+            ("oauth_creds.json", Secret),
+            ("settings.json", Own),
+            ("extensions/**", Own),
+            ("hooks/**", Own),
+            ("sandbox*", Own),
+        ],
+    ),
     (".roo", AGENT),
     (".run", &[("*.run.xml", Persistence)]),
     (".sl", &[("config", Persistence), ("sharedpath", Persistence)]),
@@ -195,69 +227,13 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     (".vagrant", &[("machines/*/*/private_key", Secret)]),
     (".vibe", AGENT),
     (".vim", &[("coc-settings.json", Persistence)]),
-    (".vs", &[("launch.vs.json", Persistence), ("tasks.vs.json", Persistence)]),
+    (".vs", &[("launch.vs.json", Persistence), ("mcp.json", Persistence), ("tasks.vs.json", Persistence)]),
     (".vscode", EDITOR),
     (".windsurf", &[("hooks.json", Own), ("hooks/**", Own), ("mcp_config.json", Own)]),
     (".zed", EDITOR),
     ("dist-packages", PYTHON_SITE),
     ("site-packages", PYTHON_SITE),
 ];
-
-/// What an agent reads as settings, starts, or signs in with, in its directory of a project or a home, whichever agent it is. What is
-/// only text for its model (rules, commands, skills, descriptions of agents) is not among it.
-const AGENT: &[Row] = &[
-    (".credentials.json", Secret),
-    ("agent/auth.json", Secret),
-    ("auth.json", Secret),
-    ("credentials.json", Secret),
-    ("oauth_creds.json", Secret),
-    ("secrets.json", Secret),
-    ("session.json", Secret),
-    (".mcp.json", Own),
-    ("config.json", Own),
-    ("config.toml", Own),
-    ("config.yaml", Own),
-    ("config.yml", Own),
-    ("extensions/**", Own),
-    ("hooks.json", Own),
-    ("hooks/**", Own),
-    ("mcp.json", Own),
-    ("mcp_config.json", Own),
-    ("plugins/**", Own),
-    ("pre-commit.sh", Own),
-    ("sandbox.bashrc", Own),
-    ("sandbox.dockerfile", Own),
-    ("settings.json", Own),
-    ("settings.jsonc", Own),
-    ("settings.local.json", Own),
-    ("setup.sh", Own),
-    ("tools/**", Own),
-];
-
-/// The same of Kimi's, which keeps its keys by themselves.
-const KIMI: &[Row] = &[
-    ("credentials/**", Secret),
-    ("*.token", Secret),
-    ("config.json", Own),
-    ("config.toml", Own),
-    ("mcp.json", Own),
-    ("plugins/**", Own),
-];
-
-/// What an editor starts programs by when it opens a project, or an agent in it.
-const EDITOR: &[Row] = &[
-    ("debug.json", Persistence),
-    ("extensions/**", Persistence),
-    ("launch.json", Persistence),
-    ("mcp.json", Persistence),
-    ("run.json", Persistence),
-    ("settings.json", Persistence),
-    ("tasks.json", Persistence),
-];
-
-/// What the site module executes at every start of Python.
-const PYTHON_SITE: &[Row] =
-    &[("*.pth", Persistence), ("sitecustomize.py", Persistence), ("usercustomize.py", Persistence)];
 
 /// File names that mean the same in every directory. Sorted by name.
 pub(super) const NAMES: &[Row] = &[
@@ -330,6 +306,8 @@ pub(super) const NAMES: &[Row] = &[
     ("id_rsa", Secret),
     ("key3.db", Secret),
     ("key4.db", Secret),
+    ("kilo.json", Own),
+    ("kilo.jsonc", Own),
     ("krb5.keytab", Secret),
     ("kubeconfig", Secret),
     ("logins.json", Secret),

@@ -78,7 +78,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
                     self.links_spread(&target);
                 }
             }
-            EffectKind::Delete { target, .. } => self.last_touched(&target, Origins::NONE),
+            EffectKind::Delete { target, .. } => self.last_removed(&target),
             EffectKind::Metadata { .. } => self.locked = true,
             EffectKind::Signal { .. } => self.signals(),
             _ => {}

@@ -167,6 +167,16 @@ impl<'a> Interpreter<'a, '_> {
         self.touched = self.file_touched(target, content);
     }
 
+    /// The same of what was removed. Of names that are not known some that were written may be gone; nothing has come to be there.
+    pub(super) fn last_removed(&mut self, target: &Target<'a>) {
+        self.last_touched(target, Origins::NONE);
+        if target.rest != Rest::Exact
+            && let Some((directory, slot)) = self.touched.first().copied()
+        {
+            self.state.set(Space::File, directory, slot);
+        }
+    }
+
     /// A redirection has given a file this content; or, if not surely, may have. `fails`: it may not have been written at all.
     pub(super) fn file_redirected(
         &mut self,

@@ -4,6 +4,7 @@
 //! that the next git command of the user starts. So the file is read, strictly: settings that are known to be harmless may come and
 //! go, everything else must stand as it stood.
 
+use super::started::{files_of, is_command};
 use std::collections::BTreeMap;
 use std::str::Chars;
 
@@ -108,7 +109,8 @@ fn starts_program(value: &str) -> bool {
 }
 
 /// The files and directories that the settings name by `include.path`, `includeIf`, `init.templateDir` and `core.hooksPath`, as they are
-/// written, and the submodules that they name: what lies there is what git reads and runs. Whatever is not understood is passed over.
+/// written, the files that the commands in them name, and the submodules: what lies there is what git reads and runs. Whatever is not
+/// understood is passed over.
 pub(crate) fn leads_to(text: &[u8]) -> Vec<(Leads, String)> {
     let text = String::from_utf8_lossy(text).replace("\r\n", "\n");
     let (mut section, mut found) = (String::new(), Vec::new());
@@ -136,7 +138,12 @@ pub(crate) fn leads_to(text: &[u8]) -> Vec<(Leads, String)> {
                     continue;
                 }
                 let value = value_of(&mut letters);
-                let leads = match (section.as_str(), name.trim().to_ascii_lowercase().as_str()) {
+                let name = name.trim().to_ascii_lowercase();
+                if is_command(&section, &name) {
+                    found.extend(files_of(&value).map(|file| (Leads::Started, file.to_owned())));
+                    continue;
+                }
+                let leads = match (section.as_str(), name.as_str()) {
                     // Whose hooks and settings every new repository gets.
                     ("include" | "includeif", "path") | ("init", "templatedir") => Leads::Settings,
                     ("core", "hookspath") => Leads::Hooks,
@@ -214,6 +221,8 @@ pub(crate) enum Leads {
     Settings,
     /// A directory of hooks; the path is relative to the work tree.
     Hooks,
+    /// What a command may start or read; the path is relative to the work tree, and may be a word that is none.
+    Started,
     /// The work tree of a repository that lies elsewhere; the path is relative to the repository.
     Tree,
     /// The repository of a submodule; the path is its name, below `modules`.

@@ -3,6 +3,7 @@
 mod config;
 mod index;
 mod repository;
+mod started;
 
 pub(crate) use config::{Leads, is_harmless, leads_to};
 pub(crate) use index::{entries, meaning};

@@ -1,4 +1,5 @@
-//! What the settings of repositories lead to: more settings, and directories of hooks. Both are read by git wherever they lie.
+//! What the settings of repositories lead to: more settings, directories of hooks, and the files that commands in them name. All are
+//! read or run by git wherever they lie.
 
 use super::{Special, lexical};
 use crate::Request;
@@ -229,6 +230,8 @@ struct Said {
     settings: Vec<PathBuf>,
     /// Relative to the work tree.
     hooks: Vec<PathBuf>,
+    /// Words of commands, relative to the work tree.
+    started: Vec<PathBuf>,
     /// Work trees, relative to the repository.
     trees: Vec<PathBuf>,
     /// Names of submodules.
@@ -257,6 +260,7 @@ impl Reading<'_> {
         mut waiting: Vec<PathBuf>,
     ) -> Option<BTreeSet<PathBuf>> {
         let (mut seen, mut hooks, mut modules) = (HashSet::new(), BTreeSet::new(), BTreeSet::new());
+        let mut started: BTreeSet<PathBuf> = BTreeSet::new();
         let mut trees: BTreeSet<PathBuf> = tree.into_iter().collect();
         while let Some(file) = waiting.pop() {
             if seen.contains(&file) {
@@ -264,10 +268,11 @@ impl Reading<'_> {
             }
             let said = self.said(&file)?;
             seen.insert(file);
-            self.step(1 + said.settings.len() + said.hooks.len() + said.trees.len())?;
+            self.step(1 + said.settings.len() + said.hooks.len() + said.started.len() + said.trees.len())?;
             modules.extend(self.named(&said)?);
             waiting.extend(said.settings.iter().cloned());
             hooks.extend(said.hooks.iter().cloned());
+            started.extend(said.started.iter().cloned());
             trees.extend(said.trees.iter().map(|tree| lexical(&directory.join(tree))));
         }
         for tree in &trees {
@@ -276,11 +281,28 @@ impl Reading<'_> {
             modules.extend(self.named(&described)?);
             self.step(hooks.len())?;
             hooks.iter().try_for_each(|hooks| self.find(real(&tree.join(hooks))))?;
+            self.step(started.len())?;
+            started.iter().try_for_each(|word| self.start(tree, word))?;
         }
         // Those that are no matter of a tree.
         let absolute = hooks.iter().filter(|hooks| trees.is_empty() && hooks.is_absolute());
         absolute.into_iter().try_for_each(|hooks| self.find(real(hooks)))?;
         Some(modules)
+    }
+
+    /// A word of a command names a file of the workspace if one lies there, or if it is written as the path of one. What is a directory
+    /// is where a command works (`code --wait .`), and no file of its.
+    fn start(&mut self, tree: &Path, word: &Path) -> Option<()> {
+        let path = real(&tree.join(word));
+        if !path.starts_with(self.workspace) {
+            return Some(());
+        }
+        let is_path = word.components().count() > 1;
+        match fs::metadata(&path) {
+            Ok(found) if !found.is_dir() => self.find(path),
+            Err(_) if is_path => self.find(path),
+            _ => Some(()),
+        }
     }
 
     /// The submodules that a file names. `None`: more than are looked for by their names.
@@ -330,6 +352,7 @@ impl Reading<'_> {
                         said.settings.push(path);
                     }
                     Leads::Hooks => said.hooks.push(path),
+                    Leads::Started => said.started.push(path),
                     Leads::Tree => said.trees.push(path),
                     Leads::Module => said.modules.push(path),
                 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Directories in the workspace in which a new file could instruct an agent, an editor or git: protected as a whole. What in them is read
 /// as settings, or started, stands in the tables of the analysis, so that a verdict knows it as well.
-const GUARDED: [&str; 24] = [
+const GUARDED: [&str; 25] = [
     ".agents",
     ".amp",
     ".antigravity",
@@ -26,6 +26,7 @@ const GUARDED: [&str; 24] = [
     ".husky",
     ".idea",
     ".junie",
+    ".kilo",
     ".kilocode",
     ".opencode",
     ".pi",
@@ -38,7 +39,12 @@ const GUARDED: [&str; 24] = [
 
 /// Files that a shell, git, a terminal, an agent, an interpreter, a debugger or a manager of hooks or tools reads when somebody next starts it
 /// there. To write them is a project's ordinary work, which a verdict lets be: it is the commit of a run that nobody has looked at before.
-const READ_BY_OTHERS: [&str; 57] = [
+const READ_BY_OTHERS: [&str; 70] = [
+    ".arcconfig",
+    ".autoenv",
+    ".autoenv.leave",
+    ".autoenv.zsh",
+    ".autoenv_leave.zsh",
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
@@ -58,6 +64,7 @@ const READ_BY_OTHERS: [&str; 57] = [
     ".irbrc",
     ".kshrc",
     ".lfsconfig",
+    ".lite_project.lua",
     ".lldbinit",
     ".login",
     ".logout",
@@ -66,9 +73,13 @@ const READ_BY_OTHERS: [&str; 57] = [
     ".ocamlinit",
     ".octaverc",
     ".overcommit.yml",
+    ".p4config",
     ".pdbrc",
     ".perldb",
+    ".pnpmfile.cjs",
+    ".pnpmfile.mjs",
     ".pre-commit-config.yaml",
+    ".pre-commit-config.yml",
     ".profile",
     ".prototools",
     ".pryrc",
@@ -80,6 +91,7 @@ const READ_BY_OTHERS: [&str; 57] = [
     ".rprofile",
     ".tcshrc",
     ".tmux.conf",
+    ".tool-versions",
     ".vimrc",
     ".yarnrc",
     ".yarnrc.yml",
@@ -89,10 +101,12 @@ const READ_BY_OTHERS: [&str; 57] = [
     ".zshenv",
     ".zshrc",
     "captainhook.json",
+    "conductor.json",
     "firebender.json",
     "grumphp.yml",
     "hk.pkl",
     "husky.config.js",
+    "lsp.json",
     "mise.local.toml",
     "mise.toml",
     "prek.toml",
@@ -112,22 +126,29 @@ const HOOKS_IN: [(&str, &[&str]); 5] = [
 const FORMATS: &[&str] = &["json", "jsonc", "toml", "yaml", "yml"];
 
 /// Such files by the ends of their paths.
-const READ_BY_PATH: [&str; 7] = [
+const READ_BY_PATH: [&str; 9] = [
     ".jj/repo/config.toml",
     ".jj/workspace-config.toml",
+    ".mise/config.local.toml",
     ".mise/config.toml",
     ".trunk/trunk.yaml",
     ".trunk/user.yaml",
     "_darcs/prefs/defaults",
+    "mise/config.local.toml",
     "mise/config.toml",
 ];
 
+/// Names under which agents, also those that no table knows, keep the servers that they start, in a directory of their own with a dot in
+/// front.
+const SERVERS: [&str; 4] = ["mcp-config.json", "mcp.json", "mcp.jsonc", "mcp_config.json"];
+
 /// Directories, by the ends of their paths, of whose files each is read.
-const READ_IN: [&str; 4] = [".bsp", ".externaltoolbuilders", ".mise/conf.d", "mise/conf.d"];
+const READ_IN: [&str; 5] = [".bsp", ".externaltoolbuilders", ".mise/conf.d", ".nova/tasks", "mise/conf.d"];
 
 /// Directories, by the ends of their paths, of programs that are run without anybody naming them: scripts of hooks by what they lie
-/// for (lefthook), and what the `repo` of Android's sources starts. They lie in it or in a directory of it.
-const RUN_FROM: [&str; 3] = [".lefthook", ".lefthook-local", ".repo/repo"];
+/// for (lefthook), what the `repo` of Android's sources starts, and yarn itself with its plugins, which each call of it runs. They lie in
+/// it or in a directory of it.
+const RUN_FROM: [&str; 5] = [".lefthook", ".lefthook-local", ".repo/repo", ".yarn/plugins", ".yarn/releases"];
 
 /// Files, by the ends of their paths, that lead a program to settings in another place, where the usual thing is a directory.
 const WAYS: [&str; 2] = [".jj/repo", ".sl/sharedpath"];
@@ -225,6 +246,7 @@ pub(crate) fn is_read_by_others(path: &Path) -> bool {
             let above = path.parent().unwrap_or(&path);
             is_started(&path)
                 || is_of_hooks(&path)
+                || is_of_servers(&path)
                 || READ_BY_PATH.iter().any(|known| path.ends_with(known))
                 || READ_IN.iter().any(|known| above.ends_with(known))
                 || path
@@ -239,6 +261,13 @@ pub(crate) fn is_read_by_others(path: &Path) -> bool {
 fn is_of_hooks(path: &Path) -> bool {
     let (name, ending) = (path.file_stem().unwrap_or_default(), path.extension().unwrap_or_default());
     HOOKS_IN.iter().any(|(known, formats)| name == *known && formats.iter().any(|format| ending == *format))
+}
+
+/// Whether a path, folded, is that of the servers of an agent.
+fn is_of_servers(path: &Path) -> bool {
+    let above = path.parent().and_then(Path::file_name).unwrap_or_default();
+    above.as_bytes().starts_with(b".")
+        && path.file_name().is_some_and(|name| SERVERS.iter().any(|known| name == *known))
 }
 
 /// Whether a name beyond ASCII is that of something protected where a file system folds it.
@@ -305,6 +334,14 @@ mod tests {
             ".bsp/sbt.json",
             ".trunk/trunk.yaml",
             ".envrc.local",
+            ".tool-versions",
+            "i/.yarn/releases/yarn-4.cjs",
+            ".Yarn/plugins/@yarnpkg/plugin-x.cjs",
+            ".pnpmfile.cjs",
+            ".config/mise/config.local.toml",
+            ".nova/Tasks/x.json",
+            ".rovodev/mcp.json",
+            "j/.Other/MCP.jsonc",
         ] {
             assert!(is_read_by_others(Path::new(read)), "{read}");
         }
@@ -323,6 +360,14 @@ mod tests {
             "lefthook/pre-commit/x.sh",
             ".trunk/out/x",
             ".envrc.example",
+            ".yarn/cache/x.zip",
+            ".yarn/install-state.gz",
+            "releases/yarn-4.cjs",
+            "tool-versions",
+            ".nova/Images/x.png",
+            "mcp.json",
+            "src/mcp.json",
+            ".rovodev/mcp/x.json",
         ] {
             assert!(!is_read_by_others(Path::new(other)), "{other}");
         }
@@ -330,7 +375,7 @@ mod tests {
 
     #[test]
     fn what_agents_start_by_is_protected_as_a_whole() {
-        for name in [".amp", ".Claude", ".pi"] {
+        for name in [".amp", ".Claude", ".Kilo", ".pi"] {
             assert!(is_guarded(OsStr::new(name)), "{name}");
         }
         for name in ["amp", ".pip", ".clinerules.md", ".agent"] {

@@ -102,6 +102,11 @@ fn only_looks(word: &[u8], rest: &[u8]) -> bool {
     if is_among(MARK, word) && words.clone().next().is_some_and(keeps) {
         return false;
     }
+    // The variables that a program would get are the debugger's own.
+    let is_environment = |first: &[u8]| first.len() > 2 && b"environment".starts_with(first);
+    if word == b"show" && words.clone().next().is_some_and(is_environment) {
+        return false;
+    }
     // What is examined begins with no option, but LLDB writes it to files.
     if word == b"x" && words.clone().any(|word| word.len() > 1 && word.starts_with(b"-")) {
         return false;
@@ -217,6 +222,8 @@ mod tests {
             "watch command add 1",
             "b main' -C 'platform shell ls",
             "display 1\" -o \"platform shell ls",
+            "show environment",
+            "show env PATH",
         ] {
             assert_eq!(starts_program(text.as_bytes()), None, "{text}");
         }

@@ -21,6 +21,7 @@ pub(in crate::place) const HOME: Table = table!(&[
     (".config/codex/**", Own),
     (".config/opencode/**", Own),
     (".config/goose/**", Own),
+    (".config/kilo/**", Own),
     (".config/amp/**", Own),
     (".continue/**", Own),
     ("Documents/Cline/Hooks/**", Own),

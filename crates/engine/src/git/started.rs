@@ -1,0 +1,68 @@
+//! What settings of git's name that git starts without being told to by name.
+
+/// Sections, and the settings in them whose value is a command that git runs in the course of its ordinary work (git-config(1),
+/// gitattributes(5), git-lfs-config(5)). An `alias` is none of them: a person has to call it.
+const COMMANDS: [(&str, &[&str]); 13] = [
+    ("core", &["alternaterefscommand", "askpass", "editor", "fsmonitor", "gitproxy", "pager", "sshcommand"]),
+    ("credential", &["helper"]),
+    ("diff", &["command", "external", "textconv"]),
+    ("filter", &["clean", "process", "smudge"]),
+    ("gpg", &["defaultkeycommand", "program"]),
+    ("hook", &["command"]),
+    ("interactive", &["difffilter"]),
+    ("lfs", &["clean", "path", "smudge"]),
+    ("merge", &["driver"]),
+    ("remote", &["receivepack", "uploadpack"]),
+    ("sequence", &["editor"]),
+    ("trailer", &["cmd", "command"]),
+    ("uploadpack", &["packobjectshook"]),
+];
+
+/// Whether the value of a setting is such a command. In the section `pager` each name is that of one of git's own.
+pub(super) fn is_command(section: &str, name: &str) -> bool {
+    section == "pager" || COMMANDS.iter().any(|(known, names)| section == *known && names.contains(&name))
+}
+
+/// The words of a command that may name files: the program, if it is not looked up by its name, and what it is given.
+pub(super) fn files_of(command: &str) -> impl Iterator<Item = &str> {
+    let command = command.trim_start_matches('!');
+    let ends = |letter: char| letter.is_whitespace() || "'\"`;|&()<>=$".contains(letter);
+    let words = command.split(ends).filter(|word| !word.is_empty());
+    words.enumerate().filter(|(at, word)| word.contains('/') || *at > 0).map(|(_, word)| word).filter(
+        // Options, and what git puts in.
+        |word| !word.starts_with(['-', '%']),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_name_files() {
+        for (command, expected) in [
+            ("./tools/monitor", &["./tools/monitor"][..]),
+            ("sh tools/merge.sh %O %A", &["tools/merge.sh"]),
+            ("!python3 'helper.py' get", &["helper.py", "get"]),
+            ("git-lfs filter-process", &["filter-process"]),
+            ("LANG=C tools/clean --strict %f", &["C", "tools/clean"]),
+            ("sed -f=filters/a | tools/b", &["filters/a", "tools/b"]),
+            ("true", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(files_of(command).collect::<Vec<_>>(), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn some_settings_are_commands() {
+        for (section, name) in
+            [("core", "fsmonitor"), ("filter", "clean"), ("pager", "log"), ("gpg", "program")]
+        {
+            assert!(is_command(section, name), "{section}.{name}");
+        }
+        for (section, name) in [("core", "hookspath"), ("alias", "st"), ("user", "name"), ("remote", "url")] {
+            assert!(!is_command(section, name), "{section}.{name}");
+        }
+    }
+}
