@@ -152,9 +152,12 @@ fn task<'a>(run: &mut Run<'_, 'a>, language: &'static str, words: &'a [Field<'a>
     if may_be_file && !language.is_empty() {
         return script::execute(run, language, first, arguments);
     }
-    let described =
-        first.known().is_some_and(|name| !name.contains(&b'/') && tables::program(name).is_some());
-    if described && !arguments.is_empty() {
+    let name = first.known().unwrap_or(b"");
+    // What only a terminal tells it is the person's who sits there.
+    let is_told = !arguments.is_empty() || run.call.stdin.origins != Origins::TERMINAL;
+    let described = is_told && !name.contains(&b'/') && tables::program(name).is_some();
+    // No name of a script of the project's begins so.
+    if described || name.starts_with(b"/") {
         let from = run.session.effects().len();
         run.argv(words, run.call.stdin, Reentry::New);
         if let Some((dashes, behind)) = arguments.split_first()
