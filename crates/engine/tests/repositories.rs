@@ -15,7 +15,7 @@ mod overlaid;
 use overlaid::place;
 use shward::{Action, Cancel, Error, Firewall, Outcome, Policy, Request, RunOptions, Then};
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -67,6 +67,8 @@ fn commands_in_settings_of_git_are_protected() {
         ("filter.a.clean", "LANG=C sh tools/clean.sh %f"),
         ("diff.b.textconv", "python3 show.py"),
         ("merge.c.driver", "tools/new %O"),
+        ("merge.d.driver", "node_modules/.bin/d %O"),
+        ("core.pager", "less fine"),
         ("alias.x", "!tools/called"),
     ] {
         assert!(place.git(&["config", name, command]).status.success());
@@ -87,6 +89,35 @@ fn commands_in_settings_of_git_are_protected() {
             _ => Some("x\n"),
         };
         assert_eq!(place.read(file).as_deref(), expected, "{file}");
+    }
+}
+
+/// Whoever could make a link lead elsewhere would say what git starts.
+#[test]
+fn links_to_what_git_starts_are_protected() {
+    let Some(place) = place() else { return };
+    for (name, value) in
+        [("filter.a.clean", "tools/link"), ("filter.b.clean", "led/deep"), ("core.hooksPath", "to")]
+    {
+        assert!(place.git(&["config", name, value]).status.success());
+    }
+    for file in ["tools/deep", "hooks/pre-commit"] {
+        write(&place.workspace.join(file), "mine\n");
+    }
+    for (target, link) in [("deep", "tools/link"), ("tools", "led"), ("hooks", "to")] {
+        symlink(target, place.workspace.join(link)).unwrap();
+    }
+    for script in [
+        "echo x > other; ln -sf ../other tools/link",
+        "rm led; mkdir led; echo x > led/deep",
+        "rm led; ln -s hooks led; echo x > led/deep",
+        "rm to; mkdir to; echo x > to/pre-commit",
+        "mkdir new; echo x > new/pre-commit; ln -sfn new to",
+    ] {
+        assert!(!refused(&place.run(script)).is_empty(), "{script}");
+        for link in ["tools/link", "led/deep", "to/pre-commit"] {
+            assert_eq!(place.read(link).as_deref(), Some("mine\n"), "{script}: {link}");
+        }
     }
 }
 

@@ -18,16 +18,13 @@ use std::time::{Duration, Instant};
 
 use crate::begun::Begun;
 use crate::child::Context;
-use crate::confinement::Confinement;
-use crate::error::SandboxError;
 use crate::guarantee::Guarantee;
 use crate::helper::Helper;
 use crate::kept::{self, Kept};
-use crate::lists::{Lists, ReadAhead};
 use crate::overlay::Layer;
 use crate::perform::own_directory;
 use crate::plan::Plan;
-use crate::prepare::{mount_overlay, overlaid, prepare};
+use crate::prepare::{mount_overlay, overlaid};
 use crate::stack::Stack;
 use crate::sys::{self, Processors, Start};
 use crate::{child, entry};
@@ -76,11 +73,10 @@ struct Shared {
     begun: OnceLock<Begun>,
     /// Not 0 once that is listed.
     listed: AtomicU32,
-    /// Lists of the kernel, if they are read ahead.
-    read: Option<ReadAhead>,
 }
 
-// SAFETY: all of it is atomic but `processors`, which the supervisor writes before it sends the helper, and the helper reads after.
+// SAFETY: all of it is atomic but `begun`, which is a lock of its own, and `processors`, which the supervisor writes before it sends the
+// helper, and the helper reads after.
 unsafe impl Sync for Shared {}
 
 /// Namespaces being made, or ready. To be given to [`Options::ahead`](crate::Options::ahead) by the thread that made it: with
@@ -123,7 +119,6 @@ impl Ahead {
     pub fn start_once() -> Option<Self> {
         let ahead = Self::begin(false).inspect(Self::spread).inspect(Self::list);
         entry::ask_for_more();
-        entry::keep_the_heap();
         ahead
     }
 
@@ -144,8 +139,6 @@ impl Ahead {
             keeps,
             begun: OnceLock::new(),
             listed: AtomicU32::new(0),
-            // Who runs one command after another has little else to do before there is a plan.
-            read: (!keeps).then(ReadAhead::default),
         };
         // With the descriptors, because those of the child are opened later; the child gets a copy.
         // SAFETY: the function takes a `Shared`, and keeps to the rules.
@@ -190,17 +183,6 @@ impl Ahead {
         {
             self.tell(MOUNT);
         }
-    }
-
-    /// Lists that were read before the namespaces were made, unless that was so long ago that they may be others by now.
-    fn lists(&self) -> Option<Lists> {
-        let read = self.helper.shared().read.as_ref().filter(|_| self.started.elapsed() < FRESH / 2);
-        read.and_then(ReadAhead::lists)
-    }
-
-    /// Whether the plan was made from such lists, and the namespaces have other mounts.
-    pub(crate) fn misled(&self) -> bool {
-        self.helper.shared().read.as_ref().is_some_and(ReadAhead::misled)
     }
 
     /// What was done before there was a plan, for the child that [`Ahead::spawn`] makes.
@@ -266,16 +248,6 @@ impl Ahead {
         let shared = self.helper.shared();
         shared.order.store(order, Ordering::Release);
         sys::wake(&shared.order);
-    }
-}
-
-impl Confinement {
-    /// As [`prepare`](Self::prepare), with what a helper has read meanwhile, where that is as of now.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn prepare_ahead(&self, ahead: Option<&Ahead>) -> Result<Plan, SandboxError> {
-        prepare(self, ahead.and_then(Ahead::lists))
     }
 }
 
@@ -363,11 +335,7 @@ extern "C" fn helper(shared: *mut libc::c_void) -> i32 {
         begin(shared);
     }
     let own = own_directory().unwrap_or(-1);
-    let read = shared.read.as_ref().filter(|_| begun).map(|read| (read, read.read(own)));
     let ready = (begun && make_namespaces(shared, own)).then(|| listed(shared));
-    if let Some((read, mounts)) = read {
-        read.hold(mounts);
-    }
     if let Some(begun) = ready {
         begun.perform(own);
     }
@@ -384,7 +352,7 @@ extern "C" fn helper(shared: *mut libc::c_void) -> i32 {
                 order => break order,
             }
         };
-        if order == GO && !shared.read.as_ref().is_some_and(ReadAhead::misled) {
+        if order == GO {
             shared.made.store(make_child(shared), Ordering::Release);
         }
     }

@@ -42,8 +42,7 @@ impl Mounts {
         Self::parse(&contents("/proc/self/mountinfo").unwrap_or_default())
     }
 
-    /// From the text of that list.
-    pub(crate) fn parse(listing: &[u8]) -> Self {
+    fn parse(listing: &[u8]) -> Self {
         let path = |text: &[u8]| PathBuf::from(OsString::from_vec(unescaped(text)));
         let mount = |line: &[u8]| {
             let mut fields = line.split(|byte| *byte == b' ');

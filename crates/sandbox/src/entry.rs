@@ -132,16 +132,6 @@ pub(crate) fn ask_for_more() {
     }
 }
 
-/// Has the C library keep what is given back: what a run frees at its end goes with the process, and giving it to the kernel before
-/// takes as long as a record of it.
-pub(crate) fn keep_the_heap() {
-    #[cfg(target_env = "gnu")]
-    // SAFETY: a setting of the allocator.
-    unsafe {
-        libc::mallopt(libc::M_TRIM_THRESHOLD, c_int::MAX)
-    };
-}
-
 /// Where the rest of the heap begins.
 static MORE: AtomicUsize = AtomicUsize::new(0);
 

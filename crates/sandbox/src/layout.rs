@@ -9,9 +9,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::confinement::Confinement;
+use crate::elsewhere::Mounts;
 use crate::error::SandboxError;
 use crate::gap::Gap;
-use crate::lists::Lists;
 use crate::network::Network;
 use crate::paths::{absolute, existing};
 use crate::sockets;
@@ -69,12 +69,8 @@ fn within<'l>(open: &mut Vec<(&'l Path, Mounted)>, path: &Path) -> Cover<'l> {
     open.last().copied()
 }
 
-/// Everything that is mounted, with what could not be given added to `gaps`. The kernel's lists are read if they are not at hand.
-pub(crate) fn layout(
-    wanted: &Confinement,
-    lists: Option<Lists>,
-    gaps: &mut Vec<Gap>,
-) -> Result<Layout, SandboxError> {
+/// Everything that is mounted, with what could not be given added to `gaps`.
+pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout, SandboxError> {
     let mut layout = Layout::new();
     for path in &wanted.private {
         if let Some(found) = existing(path, "private directory")? {
@@ -127,7 +123,7 @@ pub(crate) fn layout(
     }
     let home =
         wanted.environment.iter().find(|(name, _)| name == "HOME").map(|(_, home)| PathBuf::from(home));
-    let lists = lists.unwrap_or_else(Lists::read);
+    let mounts = Mounts::read();
     let shown: Vec<PathBuf> = [&wanted.cwd, &wanted.program]
         .into_iter()
         .filter_map(|path| fs::canonicalize(path).ok())
@@ -140,8 +136,8 @@ pub(crate) fn layout(
         .map(|(path, _)| path.clone())
         .collect();
     let needless = |path: &Path| own.iter().any(|place| path.starts_with(place));
-    let sockets = sockets::visible(home.as_deref(), &lists, needless);
-    let twice = lists.mounts.twice();
+    let sockets = sockets::visible(home.as_deref(), &mounts, needless);
+    let twice = mounts.twice();
     let straight: Vec<&PathBuf> = writable.iter().filter(|root| !wanted.is_overlaid(root)).collect();
     let hidden = wanted.hidden.iter().map(|path| (path, true));
     for (path, readable) in hidden.chain(wanted.unreadable.iter().map(|path| (path, false))) {

@@ -77,7 +77,6 @@ mod kernel;
 mod landlock;
 mod layout;
 mod limits;
-mod lists;
 mod memory;
 mod network;
 mod operation;

@@ -25,7 +25,6 @@ use crate::gate::Listed;
 use crate::guarantee::Guarantee;
 use crate::kernel;
 use crate::layout::{Layout, Mounted, cover, layout, with_covers};
-use crate::lists::Lists;
 use crate::network::{Network, PROXY_PORT};
 use crate::operation::{Operation, Slot};
 use crate::overlay::Layer;
@@ -47,12 +46,11 @@ impl Confinement {
     /// # Errors
     /// When a path that must exist does not, when the description contradicts itself, or when the kernel has no Landlock.
     pub fn prepare(&self) -> Result<Plan, SandboxError> {
-        prepare(self, None)
+        prepare(self)
     }
 }
 
-/// The same with lists that have been read already.
-pub(crate) fn prepare(wanted: &Confinement, lists: Option<Lists>) -> Result<Plan, SandboxError> {
+fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     let program = absolute(&wanted.program, "program")?;
     let cwd = directory(&wanted.cwd)?;
     let mut gaps: Vec<Gap> = wanted.left_out.iter().copied().map(Gap::Accepted).collect();
@@ -66,7 +64,7 @@ pub(crate) fn prepare(wanted: &Confinement, lists: Option<Lists>) -> Result<Plan
     } else if wanted.left_out.contains(&Guarantee::OwnNamespaces) {
         outer = Some(builder.outside(wanted, &cwd, &mut gaps)?);
     } else {
-        only = builder.confined(wanted, &cwd, lists, group.is_some(), &mut gaps)?;
+        only = builder.confined(wanted, &cwd, group.is_some(), &mut gaps)?;
     }
     let arguments =
         wanted.arguments.iter().map(|a| c_string(a, "argument")).collect::<Result<Vec<_>, _>>()?;
@@ -177,7 +175,6 @@ impl Builder {
         &mut self,
         wanted: &Confinement,
         cwd: &CStr,
-        lists: Option<Lists>,
         grouped: bool,
         gaps: &mut Vec<Gap>,
     ) -> Result<Option<Vec<Listed>>, SandboxError> {
@@ -189,7 +186,7 @@ impl Builder {
                 "run without loopback, or mend it: `shward doctor` says how",
             ));
         }
-        let layout = layout(wanted, lists, gaps)?;
+        let layout = layout(wanted, gaps)?;
         let only = only(wanted, &layout)?;
 
         self.data_only = only.is_some();

@@ -186,9 +186,9 @@ pub struct Rest {
 pub struct RunResult {
     /// How the command ended.
     pub exit: Exit,
-    /// The deadline passed and the tree was killed.
+    /// The deadline passed before the command ended, and the tree was killed.
     pub timed_out: bool,
-    /// It was cancelled and the tree was killed.
+    /// It was cancelled before it ended, and the tree was killed.
     pub cancelled: bool,
     /// A stream brought more than is kept, and the tree was killed because [`Options::kill_on_output`] says so. What ends by itself
     /// in the same moment counts as killed, too: otherwise chance would decide.
@@ -306,8 +306,7 @@ fn supervise(
         report: None,
         may_leave: options.rest.is_some() && !plan.gated && !plan.terminal && plan.outer.is_none(),
     };
-    let killed =
-        relay.until_gone()?.filter(|why| !relay.report.is_some_and(Report::is_end) || !why.is_late());
+    let killed = relay.until_gone()?;
     options.interrupts.inspect(|interrupts| interrupts.command_is_gone());
     let exit = match exit_of(relay.report, killed.is_some())? {
         // What ended by itself in the same moment has not succeeded: what it did is not kept.
@@ -508,15 +507,18 @@ impl Relay<'_> {
             Barked::Reserve => Killed::DiskExceeded(Used::Reserve),
             Barked::Most => Killed::DiskExceeded(Used::Most),
         });
-        why = match (why, barked) {
-            (Some(Killed::Cancelled), full @ Some(Killed::DiskExceeded(_))) => full,
-            (why, barked) => why.or(barked),
-        };
-        self.may_leave &= matches!(self.report, Some(Report::EndedAlone(_))) && why.is_none();
+        self.may_leave &=
+            matches!(self.report, Some(Report::EndedAlone(_))) && why.is_none() && barked.is_none();
         if !self.may_leave {
             self.sandbox.reap();
             self.read_report();
         }
+        let has_ended = self.report.is_some_and(Report::is_end);
+        let [why, barked] = [why, barked].map(|killed| killed.filter(|why| !(has_ended && why.is_late())));
+        let why = match (why, barked) {
+            (Some(Killed::Cancelled), full @ Some(Killed::DiskExceeded(_))) => full,
+            (why, barked) => why.or(barked),
+        };
         // What somebody types from now on is not the command's.
         self.session = None;
         // All writers are gone with the namespace, so this ends, unless an end was passed to a process outside: what that one

@@ -10,7 +10,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use crate::lists::Lists;
+use crate::elsewhere::Mounts;
+use crate::paths::contents;
 
 /// Sockets of services that may listen in another network namespace, where `/proc/net/unix` does not show them, and that lie outside
 /// of `/run` and `/tmp`.
@@ -40,11 +41,12 @@ const DEEPEST: usize = 3;
 /// later under a path that is visible inside is covered by Landlock alone. What is `needless` is not looked at.
 pub(crate) fn visible(
     home: Option<&Path>,
-    lists: &Lists,
+    mounts: &Mounts,
     needless: impl Fn(&Path) -> bool,
 ) -> BTreeSet<PathBuf> {
-    let mounts = &lists.mounts;
-    let listed = paths(&lists.sockets).map(Path::to_owned);
+    // Without /proc there is no list to read; the plan then fails at its own use of /proc.
+    let listed = contents("/proc/self/net/unix").unwrap_or_default();
+    let listed = paths(&listed).map(Path::to_owned);
     let known = WELL_KNOWN.iter().map(PathBuf::from);
     let in_home = WELL_KNOWN_IN_HOME.iter().filter_map(|name| home.map(|home| home.join(name)));
     // A directory of the host in a container, with the sockets in it.
@@ -134,6 +136,6 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().canonicalize().unwrap().join("s");
         let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        assert!(visible(None, &Lists::read(), |_| false).contains(&path));
+        assert!(visible(None, &Mounts::read(), |_| false).contains(&path));
     }
 }

@@ -175,10 +175,6 @@ pub(crate) fn spawn(
         unsafe { ahead.spawn(&raw mut context, &stack, plan.clone_flags, into) }
     });
     let is_ahead = made.is_some();
-    if ahead.as_ref().is_some_and(Ahead::misled) {
-        let what = "something was mounted or unmounted while the sandbox was made; run it again";
-        return Err(SandboxError::kernel(Stage::Mount, libc::EAGAIN, what));
-    }
     let pidfd = match made {
         Some(pidfd) => pidfd,
         None => {

@@ -108,18 +108,6 @@ pub(crate) fn open_at(at: RawFd, path: &CStr, flags: i32) -> Result<RawFd, Errno
         .map(descriptor)
 }
 
-/// Whether there is something exceptional about a descriptor (`POLLPRI`), or that cannot be told. ppoll(2).
-pub(crate) fn has_news(fd: RawFd) -> bool {
-    let mut wait = libc::pollfd { fd, events: libc::POLLPRI, revents: 0 };
-    let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: one valid entry and a time, both of which outlive the call; no mask.
-    let found = unsafe {
-        let (wait, time) = ((&raw mut wait) as usize, (&raw const at_once) as usize);
-        call(libc::SYS_ppoll, [wait, 1, time, 0, 0, 0])
-    };
-    fd < 0 || found != Ok(0)
-}
-
 /// Opens a path as a handle (`O_PATH`), refusing every symbolic link on the way: the path was canonical when the plan was
 /// made, so a link means that somebody swapped it since. openat2(2), `RESOLVE_NO_SYMLINKS`.
 pub(crate) fn open_exact(path: &CStr) -> Result<RawFd, Errno> {

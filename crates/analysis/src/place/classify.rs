@@ -1,6 +1,5 @@
 //! Where a path lies: the region that it belongs to, and the places that matter for themselves.
 
-use super::hash_of;
 use super::named::OF_EVERYBODY;
 use super::path::{Names, Reach, differs, unmask};
 use super::pattern::{Part, Relation};
@@ -115,7 +114,7 @@ impl<'a> Map<'a> {
                 .unwrap_or_else(|| (self.scope(Names::Path(path)), self.covers(Names::Path(path))))
         };
         match self.number {
-            Some(number) => place(number, path, hash_of(path), find),
+            Some(number) => place(number, path, find),
             None => find(),
         }
     }

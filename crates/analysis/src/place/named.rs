@@ -258,9 +258,7 @@ mod tests {
             ("*/.git/hooks/*", Some(Persistence)),
             ("*/site-packages/*.pth", Some(Persistence)),
             ("*/Site-Packages/*.pth", Some(Persistence)),
-            // An agent's servers lie among what a project keeps there.
-            ("./.github/*", Some(Own)),
-            ("./.github/*.yml", None),
+            ("./.github/*", None),
             ("./.github/hooks/*", Some(Own)),
             ("./.gitlab/*", None),
             ("./src/*", None),

@@ -1,6 +1,7 @@
 //! What was found for the last requests: the next one mostly has the same workspace and home directory, and names some of
 //! the same places.
 
+use super::hash_of;
 use crate::effect::{Covers, Scope};
 use shward_syntax::same;
 use std::cell::RefCell;
@@ -81,15 +82,10 @@ thread_local! {
 }
 
 /// What `find` finds for a path where nothing but the directories of this number says what it is, if it was not found before:
-/// `/dev/null` and a few others are named in every second command. `hash`: of the path.
-pub(super) fn place(
-    number: usize,
-    path: &[u8],
-    hash: u64,
-    find: impl FnOnce() -> (Scope, Covers),
-) -> (Scope, Covers) {
+/// `/dev/null` and a few others are named in every second command.
+pub(super) fn place(number: usize, path: &[u8], find: impl FnOnce() -> (Scope, Covers)) -> (Scope, Covers) {
     let Ok(length @ 0..=LENGTH) = u8::try_from(path.len()) else { return find() };
-    let at = (hash >> 32) as usize % PLACES;
+    let at = (hash_of(path) >> 32) as usize % PLACES;
     let is_same =
         |known: &&Place| known.number == number && same(known.path.get(..length.into()).unwrap_or(&[]), path);
     let known = KNOWN_PLACES.try_with(|all| {

@@ -19,6 +19,9 @@ const LONGEST_FILE: usize = 64 << 10;
 /// So many copies are kept in mind.
 const MOST_COPIES: usize = 128;
 
+/// So many places of removed files are kept apart.
+const MOST_REMOVED: usize = 128;
+
 impl<'a> Interpreter<'a, '_> {
     /// The content of a file as far as it is known.
     pub(super) fn content_of(&mut self, path: &Value<'a>) -> Stream<'a> {
@@ -54,6 +57,7 @@ impl<'a> Interpreter<'a, '_> {
         let mut untouched = false;
         let (own, others) = self.aliases(&target);
         let paths = [own].into_iter().chain(others);
+        let removed = paths.clone().any(|path| self.may_be_removed(path, None));
         for path in paths.clone() {
             match (self.written_at(path), known) {
                 (Some(slot), None) => known = Some(slot),
@@ -62,7 +66,9 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
         if let Some(Slot { content: Content::File(stream), flags }) = known {
+            let since = self.state.changed_at(Space::File, own);
             let maybe = self.unreadable
+                || removed && self.may_be_removed(own, since)
                 || untouched
                 || path.is_roundabout()
                 || flags.has(Flags::MAYBE)
@@ -83,12 +89,16 @@ impl<'a> Interpreter<'a, '_> {
             // Something was written to a place that is not known.
             return Stream { text: None, origins: origins.union(Origins::WRITTEN), source: None };
         }
-        let readable = (executed || !self.unreadable && !path.is_roundabout())
+        let readable = (executed || !self.unreadable && !removed && !path.is_roundabout())
             && !self.elsewhere
             && !origins.intersects(Origins::SECRET.union(Origins::ENVIRONMENT));
         let text = if readable { self.world.content(target.path, LONGEST_FILE) } else { None };
         let text = text.filter(|text| self.budget.produce(text.len()));
-        Stream { text: text.map(|text| &*self.arena.alloc_slice_copy(&text)), origins, source: None }
+        let text = text.map(|text| &*self.arena.alloc_slice_copy(&text));
+        if let Some(text) = text.filter(|_| removed) {
+            self.scripts.doubt(text);
+        }
+        Stream { text, origins, source: None }
     }
 
     /// Whether something was written to a place that is not known after this file was.
@@ -170,11 +180,31 @@ impl<'a> Interpreter<'a, '_> {
     /// The same of what was removed. Of names that are not known some that were written may be gone; nothing has come to be there.
     pub(super) fn last_removed(&mut self, target: &Target<'a>) {
         self.last_touched(target, Origins::NONE);
-        if target.rest != Rest::Exact
-            && let Some((directory, slot)) = self.touched.first().copied()
-        {
-            self.state.set(Space::File, directory, slot);
+        let gone = match self.touched.first().copied() {
+            Some((directory, slot)) if target.rest != Rest::Exact => {
+                self.state.set(Space::File, directory, slot);
+                directory
+            }
+            _ => target.path,
+        };
+        // One more stands for all files.
+        let gone = if self.removed.len() < MOST_REMOVED { gone } else { b"" };
+        let now = self.state.clock();
+        match self.removed.iter_mut().find(|(known, _)| *known == gone) {
+            Some((_, when)) => *when = now,
+            None => self.removed.push((gone, now)),
         }
+    }
+
+    /// Whether a file may be gone since then: by its name, by one that is not known, or with a directory above it.
+    fn may_be_removed(&self, path: &[u8], since: Option<u32>) -> bool {
+        let is_above = |gone: &[u8]| {
+            let rest = path.strip_prefix(gone);
+            rest.is_some_and(|rest| {
+                gone.is_empty() || gone.ends_with(b"/") || rest.is_empty() || rest.starts_with(b"/")
+            })
+        };
+        self.removed.iter().any(|(gone, when)| since.is_none_or(|since| *when >= since) && is_above(gone))
     }
 
     /// A redirection has given a file this content; or, if not surely, may have. `fails`: it may not have been written at all.

@@ -197,6 +197,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     locked: bool,
     /// The same of being read.
     unreadable: bool,
+    /// What was removed, and when: files and directories by their names, and where names are not known what those begin with.
+    removed: Vec<(&'a [u8], u32)>,
     /// How many commands around what is being run have redirections that may fail.
     fallible: u32,
     /// Scripts that run beside what comes after them.
@@ -332,6 +334,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             spare_touched: Vec::new(),
             locked: false,
             unreadable: false,
+            removed: Vec::new(),
             fallible: 0,
             scripts: racing::Scripts::default(),
             passing: Vec::new(),

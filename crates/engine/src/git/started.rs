@@ -23,15 +23,25 @@ pub(super) fn is_command(section: &str, name: &str) -> bool {
     section == "pager" || COMMANDS.iter().any(|(known, names)| section == *known && names.contains(&name))
 }
 
-/// The words of a command that may name files: the program, if it is not looked up by its name, and what it is given.
+/// What executes a file that it is given by its name alone.
+const INTERPRETERS: [&str; 17] = [
+    "awk", "bash", "bun", "dash", "deno", "fish", "gawk", "ksh", "lua", "node", "perl", "php", "ruby", "sed",
+    "sh", "tsx", "zsh",
+];
+
+/// The words of a command that may name files that are started: paths, and what follows an interpreter.
 pub(super) fn files_of(command: &str) -> impl Iterator<Item = &str> {
     let command = command.trim_start_matches('!');
     let ends = |letter: char| letter.is_whitespace() || "'\"`;|&()<>=$".contains(letter);
-    let words = command.split(ends).filter(|word| !word.is_empty());
-    words.enumerate().filter(|(at, word)| word.contains('/') || *at > 0).map(|(_, word)| word).filter(
-        // Options, and what git puts in.
-        |word| !word.starts_with(['-', '%']),
-    )
+    let mut interpreted = false;
+    // Options, and what git puts in, are none.
+    let words = command.split(ends).filter(|word| !word.is_empty() && !word.starts_with(['-', '%']));
+    words.filter(move |word| {
+        let named = word.contains('/') || interpreted;
+        let program = word.rsplit('/').next().unwrap_or_default();
+        interpreted |= INTERPRETERS.contains(&program) || program.starts_with("python");
+        named
+    })
 }
 
 #[cfg(test)]
@@ -44,8 +54,10 @@ mod tests {
             ("./tools/monitor", &["./tools/monitor"][..]),
             ("sh tools/merge.sh %O %A", &["tools/merge.sh"]),
             ("!python3 'helper.py' get", &["helper.py", "get"]),
-            ("git-lfs filter-process", &["filter-process"]),
-            ("LANG=C tools/clean --strict %f", &["C", "tools/clean"]),
+            ("git-lfs clean -- %f", &[]),
+            ("less README.md", &[]),
+            ("/usr/bin/env bash clean", &["/usr/bin/env", "clean"]),
+            ("LANG=C tools/clean --strict %f", &["tools/clean"]),
             ("sed -f=filters/a | tools/b", &["filters/a", "tools/b"]),
             ("true", &[]),
             ("", &[]),

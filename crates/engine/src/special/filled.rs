@@ -23,6 +23,11 @@ pub(super) fn is_filled(root: &Path, parent: &Path, name: &OsStr) -> bool {
     FILLED.iter().any(|known| name == *known) || name == OBJECTS && of_git()
 }
 
+/// Whether a path leads into one that package managers or builds fill.
+pub(super) fn leads_into_filled(path: &Path) -> bool {
+    path.iter().any(|part| FILLED.iter().any(|known| part == *known))
+}
+
 /// Whether a directory is filled by package managers, builds and git alone. Where nobody works it is git that calls one `objects`: tools
 /// keep repositories under any name.
 pub(super) fn is_generated(root: &Path, parent: &Path, name: &OsStr, is_work: bool) -> bool {

@@ -1,6 +1,7 @@
 //! What the settings of repositories lead to: more settings, directories of hooks, and the files that commands in them name. All are
 //! read or run by git wherever they lie.
 
+use super::filled::leads_into_filled;
 use super::{Special, lexical};
 use crate::Request;
 use crate::account::user;
@@ -280,29 +281,42 @@ impl Reading<'_> {
             let described = self.said(&tree.join(".gitmodules"))?;
             modules.extend(self.named(&described)?);
             self.step(hooks.len())?;
-            hooks.iter().try_for_each(|hooks| self.find(real(&tree.join(hooks))))?;
+            hooks.iter().try_for_each(|hooks| self.find_both(&tree.join(hooks)))?;
             self.step(started.len())?;
             started.iter().try_for_each(|word| self.start(tree, word))?;
         }
         // Those that are no matter of a tree.
         let absolute = hooks.iter().filter(|hooks| trees.is_empty() && hooks.is_absolute());
-        absolute.into_iter().try_for_each(|hooks| self.find(real(hooks)))?;
+        absolute.into_iter().try_for_each(|hooks| self.find_both(hooks))?;
         Some(modules)
     }
 
     /// A word of a command names a file of the workspace if one lies there, or if it is written as the path of one. What is a directory
-    /// is where a command works (`code --wait .`), and no file of its.
+    /// is where a command works (`code --wait .`), and no file of its; what package managers install comes and goes as a whole.
     fn start(&mut self, tree: &Path, word: &Path) -> Option<()> {
-        let path = real(&tree.join(word));
-        if !path.starts_with(self.workspace) {
+        if leads_into_filled(word) {
+            return Some(());
+        }
+        let path = tree.join(word);
+        if ![real(&path), lexical(&path)].iter().any(|path| path.starts_with(self.workspace)) {
             return Some(());
         }
         let is_path = word.components().count() > 1;
         match fs::metadata(&path) {
-            Ok(found) if !found.is_dir() => self.find(path),
-            Err(_) if is_path => self.find(path),
+            Ok(found) if !found.is_dir() => self.find_both(&path),
+            Err(_) if is_path => self.find_both(&path),
             _ => Some(()),
         }
+    }
+
+    /// Where it lies, and the name by which git gets there, with the links in it: each could be made to lead elsewhere.
+    fn find_both(&mut self, path: &Path) -> Option<()> {
+        self.find(real(path))?;
+        let named = lexical(path);
+        let inside = named.ancestors().skip(1).take_while(|above| above.starts_with(self.workspace));
+        let links: Vec<PathBuf> = inside.filter(|above| above.is_symlink()).map(Path::to_owned).collect();
+        links.into_iter().try_for_each(|link| self.find(link))?;
+        self.find(named)
     }
 
     /// The submodules that a file names. `None`: more than are looked for by their names.

@@ -187,9 +187,7 @@ impl Special {
         while let Some((directory, depth)) = queue.pop_front() {
             // Before it is read: what comes to it meanwhile then shows the next time.
             let ahead = if depth > 0 { listings.seen(walk.number, &directory) } else { None };
-            let seen = ahead.or_else(|| walk.look(&directory));
-            // Bytes: comparing paths takes longer than all else that is done with a directory.
-            let seen = seen.filter(|_| walk.own.map(Path::as_os_str) != Some(directory.as_os_str()));
+            let seen = ahead.or_else(|| walk.look(&directory)).filter(|_| walk.own != Some(&directory));
             let Some(Seen { is_directory: true, is_closed, stamp }) = seen else { continue };
             let Some(left) = directories.checked_sub(1) else { return };
             directories = left;

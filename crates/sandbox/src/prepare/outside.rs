@@ -55,7 +55,7 @@ impl Builder {
         if unsafe { libc::geteuid() } == 0 && wanted.limits.processes.is_some() && !self.pids_counted {
             gaps.push(Gap::ProcessLimit);
         }
-        let layout = layout(wanted, None, gaps)?;
+        let layout = layout(wanted, gaps)?;
         self.own_devices = true;
         if wanted.network == Network::Proxied {
             self.push(Operation::OfferProxy { port: PROXY_PORT });

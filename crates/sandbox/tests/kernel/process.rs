@@ -258,6 +258,23 @@ fn what_has_ended_is_neither_late_nor_cancelled() {
     }
 }
 
+/// What it has used up beforehand counts all the same.
+#[test]
+fn a_limit_that_was_exceeded_is_told_whatever_comes_late() {
+    need_sandbox!();
+    let place = Place::new();
+    let plan = place.shell("head -c 9000 /dev/zero; sleep 9 & exit 0").prepare().unwrap();
+    let mut on_output = |_, _: &[u8]| thread::sleep(Duration::from_millis(900));
+    let mut options = Options::default();
+    options.timeout = Some(Duration::from_millis(600));
+    options.max_output = 1000;
+    options.kill_on_output = true;
+    options.on_output = Some(&mut on_output);
+    let result = run(&plan, options).unwrap();
+    assert!(result.output_exceeded || result.timed_out, "{result:?}");
+    assert_eq!(result.exit, Exit::Signaled(9), "{result:?}");
+}
+
 #[test]
 fn cancelling_ends_the_run() {
     need_sandbox!();

@@ -44,9 +44,11 @@ pub(super) const KIMI: &[Row] = &[
     ("plugins/**", Own),
 ];
 
-/// The same of Kilo's, whose settings have a name that they have everywhere.
+/// The same of Kilo's.
 pub(super) const KILO: &[Row] = &[
     ("config.json", Own),
+    ("kilo.json", Own),
+    ("kilo.jsonc", Own),
     ("mcp.json", Own),
     ("plugin/**", Own),
     ("plugins/**", Own),
