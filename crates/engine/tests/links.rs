@@ -173,18 +173,29 @@ fn what_was_removed_is_not_read() {
         "rm -f one/d*; rm -rf \"$PWD/$(cat one/d)\"",
         "mv *.sh old/; source ./c.sh; rm -rf \"$PWD/$D\"",
         "mv *.txt old/; cd $(cat d.txt) && rm -rf *",
+        "rm d.txt; rm -rf \"$PWD/$(cat l.txt)\"",
+        "rm led/d; rm -rf \"$PWD/$(cat one/d)\"",
+        "echo 'rm -rf ~' > d.txt; bash l.txt",
+        "echo 'rm -rf ~' > l.txt; bash d.txt",
+        "echo 'rm -rf ~' > one/new; bash led/new",
+        "echo 'rm -rf ~' > led/new; bash one/new",
+        "echo /etc > d.txt; rm -rf \"$(cat l.txt)\"",
         "echo build > e.txt; mv *.txt old/; rm -rf \"$PWD/$(cat e.txt)\"",
     ];
     let add = |workspace: &Path, _: &Path| {
         for (name, text) in [("d.txt", "build\n"), ("one/d", "build\n"), ("c.sh", "D=build\n")] {
             fs::write(workspace.join(name), text).unwrap();
         }
+        symlink("d.txt", workspace.join("l.txt")).unwrap();
+        symlink("one", workspace.join("led")).unwrap();
     };
     assert_all(decisions(&lines, add), |decision| decision != Decision::Allow);
     let harmless = [
         "rm -rf \"$PWD/$(cat d.txt)\"",
         "rm -f *.o; make -C one",
         "rm -f e.txt; echo build > e.txt; rm -rf \"$PWD/$(cat e.txt)\"",
+        "echo 'ls src' > one/new; bash led/new",
+        "echo ls > l.txt; cat d.txt",
         "rm -f f.txt; rm -rf \"$PWD/$(cat d.txt)\"",
         "rm -rf build; source ./c.sh; rm -rf \"$PWD/$D\"",
     ];

@@ -96,26 +96,38 @@ fn commands_in_settings_of_git_are_protected() {
 #[test]
 fn links_to_what_git_starts_are_protected() {
     let Some(place) = place() else { return };
-    for (name, value) in
-        [("filter.a.clean", "tools/link"), ("filter.b.clean", "led/deep"), ("core.hooksPath", "to")]
-    {
+    for (name, value) in [
+        ("filter.a.clean", "tools/link"),
+        ("filter.b.clean", "led/deep"),
+        ("filter.c.clean", "tools/chain"),
+        ("filter.d.clean", "node_modules/../tools/plain"),
+        ("core.hooksPath", "to"),
+    ] {
         assert!(place.git(&["config", name, value]).status.success());
     }
-    for file in ["tools/deep", "hooks/pre-commit"] {
+    for file in ["tools/deep", "tools/plain", "hooks/pre-commit"] {
         write(&place.workspace.join(file), "mine\n");
     }
-    for (target, link) in [("deep", "tools/link"), ("tools", "led"), ("hooks", "to")] {
+    for (target, link) in [
+        ("deep", "tools/link"),
+        ("mid", "tools/chain"),
+        ("deep", "tools/mid"),
+        ("tools", "led"),
+        ("hooks", "to"),
+    ] {
         symlink(target, place.workspace.join(link)).unwrap();
     }
     for script in [
         "echo x > other; ln -sf ../other tools/link",
         "rm led; mkdir led; echo x > led/deep",
+        "echo x > other; ln -sf ../other tools/mid",
+        "echo x > tools/plain",
         "rm led; ln -s hooks led; echo x > led/deep",
         "rm to; mkdir to; echo x > to/pre-commit",
         "mkdir new; echo x > new/pre-commit; ln -sfn new to",
     ] {
         assert!(!refused(&place.run(script)).is_empty(), "{script}");
-        for link in ["tools/link", "led/deep", "to/pre-commit"] {
+        for link in ["tools/link", "tools/chain", "tools/plain", "led/deep", "to/pre-commit"] {
             assert_eq!(place.read(link).as_deref(), Some("mine\n"), "{script}: {link}");
         }
     }

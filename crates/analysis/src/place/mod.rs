@@ -302,6 +302,18 @@ impl<'a> Places<'a> {
         }
     }
 
+    /// Where a path of the workspace lies if a link that is there leads it elsewhere, as a command would name that.
+    pub(crate) fn led_by_the_disk(&self, world: &dyn World, path: &[u8]) -> Option<&'a [u8]> {
+        let workspace = self.map.workspace;
+        let below = path.strip_prefix(workspace.named).filter(|below| below.starts_with(b"/"))?;
+        let real = real(world, path)?;
+        match real.strip_prefix(workspace.real).filter(|inside| inside.starts_with(b"/")) {
+            Some(inside) if inside == below => None,
+            Some(inside) => Some(self.arena.alloc_slice_copy(&[workspace.named, inside].concat())),
+            None => Some(self.arena.alloc_slice_copy(&real)),
+        }
+    }
+
     fn judged(&self, path: &'a [u8], rest: Rest, names: Names<'_>) -> Target<'a> {
         let (scope, covers) = match names {
             Names::Path(named) => self.map.place(named),

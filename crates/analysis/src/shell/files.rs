@@ -158,6 +158,13 @@ impl<'a> Interpreter<'a, '_> {
                 others.push(other.path);
             }
         }
+        if target.rest == Rest::Exact
+            && !is_fresh(target.path)
+            && let Some(path) = self.places.led_by_the_disk(self.world, target.path)
+            && !others.contains(&path)
+        {
+            others.push(path);
+        }
         (target.path, others)
     }
 

@@ -23,23 +23,29 @@ pub(super) fn is_command(section: &str, name: &str) -> bool {
     section == "pager" || COMMANDS.iter().any(|(known, names)| section == *known && names.contains(&name))
 }
 
-/// What executes a file that it is given by its name alone.
+/// What executes a file that it is given by its name alone, whatever the name.
 const INTERPRETERS: [&str; 17] = [
     "awk", "bash", "bun", "dash", "deno", "fish", "gawk", "ksh", "lua", "node", "perl", "php", "ruby", "sed",
     "sh", "tsx", "zsh",
 ];
 
-/// The words of a command that may name files that are started: paths, and what follows an interpreter.
+/// What shows or changes a file that it is given, and executes none.
+const SHOWING: [&str; 12] =
+    ["bat", "cat", "code", "delta", "emacs", "less", "more", "most", "nano", "nvim", "vi", "vim"];
+
+/// The words of a command that may name files that are started: paths, names with a suffix, and what follows an interpreter.
 pub(super) fn files_of(command: &str) -> impl Iterator<Item = &str> {
     let command = command.trim_start_matches('!');
     let ends = |letter: char| letter.is_whitespace() || "'\"`;|&()<>=$".contains(letter);
-    let mut interpreted = false;
+    let (mut interpreted, mut shown, mut first) = (false, false, true);
     // Options, and what git puts in, are none.
     let words = command.split(ends).filter(|word| !word.is_empty() && !word.starts_with(['-', '%']));
     words.filter(move |word| {
-        let named = word.contains('/') || interpreted;
+        let named = word.contains('/') || interpreted || !first && !shown && word.contains('.');
         let program = word.rsplit('/').next().unwrap_or_default();
         interpreted |= INTERPRETERS.contains(&program) || program.starts_with("python");
+        shown |= SHOWING.contains(&program);
+        first = false;
         named
     })
 }
@@ -56,6 +62,8 @@ mod tests {
             ("!python3 'helper.py' get", &["helper.py", "get"]),
             ("git-lfs clean -- %f", &[]),
             ("less README.md", &[]),
+            ("java -jar t.jar", &["t.jar"]),
+            ("make -f x.mk", &["x.mk"]),
             ("/usr/bin/env bash clean", &["/usr/bin/env", "clean"]),
             ("LANG=C tools/clean --strict %f", &["tools/clean"]),
             ("sed -f=filters/a | tools/b", &["filters/a", "tools/b"]),

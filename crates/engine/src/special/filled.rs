@@ -23,9 +23,9 @@ pub(super) fn is_filled(root: &Path, parent: &Path, name: &OsStr) -> bool {
     FILLED.iter().any(|known| name == *known) || name == OBJECTS && of_git()
 }
 
-/// Whether a path leads into one that package managers or builds fill.
-pub(super) fn leads_into_filled(path: &Path) -> bool {
-    path.iter().any(|part| FILLED.iter().any(|known| part == *known))
+/// Whether something of a workspace comes and goes with the packages that are installed in it.
+pub(super) fn is_installed(path: &Path) -> bool {
+    path.iter().any(|part| part == "node_modules")
 }
 
 /// Whether a directory is filled by package managers, builds and git alone. Where nobody works it is git that calls one `objects`: tools

@@ -1,7 +1,7 @@
 //! What the settings of repositories lead to: more settings, directories of hooks, and the files that commands in them name. All are
 //! read or run by git wherever they lie.
 
-use super::filled::leads_into_filled;
+use super::filled::is_installed;
 use super::{Special, lexical};
 use crate::Request;
 use crate::account::user;
@@ -19,6 +19,9 @@ use std::rc::Rc;
 /// How many directories are looked through for repositories, and to how many places their settings may lead. Where there are more,
 /// nothing is run, and a command could see to that for all later ones: so it is no less than what a workspace may hold at all.
 const MOST: usize = super::MAX_ENTRIES_OF_WORKSPACE;
+
+/// So many links lead on, as for the kernel (path_resolution(7)).
+const MOST_LINKS: usize = 40;
 
 /// How often what was read may be gone through, for one repository after another.
 const MOST_STEPS: usize = 16 * MOST;
@@ -294,10 +297,10 @@ impl Reading<'_> {
     /// A word of a command names a file of the workspace if one lies there, or if it is written as the path of one. What is a directory
     /// is where a command works (`code --wait .`), and no file of its; what package managers install comes and goes as a whole.
     fn start(&mut self, tree: &Path, word: &Path) -> Option<()> {
-        if leads_into_filled(word) {
+        let path = tree.join(word);
+        if lexical(&path).strip_prefix(self.workspace).is_ok_and(is_installed) {
             return Some(());
         }
-        let path = tree.join(word);
         if ![real(&path), lexical(&path)].iter().any(|path| path.starts_with(self.workspace)) {
             return Some(());
         }
@@ -309,14 +312,23 @@ impl Reading<'_> {
         }
     }
 
-    /// Where it lies, and the name by which git gets there, with the links in it: each could be made to lead elsewhere.
+    /// Where it lies, and each name by which git gets there: whoever can change a link on the way makes it lead elsewhere.
     fn find_both(&mut self, path: &Path) -> Option<()> {
         self.find(real(path))?;
-        let named = lexical(path);
-        let inside = named.ancestors().skip(1).take_while(|above| above.starts_with(self.workspace));
-        let links: Vec<PathBuf> = inside.filter(|above| above.is_symlink()).map(Path::to_owned).collect();
-        links.into_iter().try_for_each(|link| self.find(link))?;
-        self.find(named)
+        let mut named = lexical(path);
+        for _ in 0..MOST_LINKS {
+            self.step(named.iter().count())?;
+            self.find(named.clone())?;
+            let inside = named.ancestors().take_while(|above| above.starts_with(self.workspace));
+            let Some(link) = inside.filter(|above| above.is_symlink()).last().map(Path::to_owned) else {
+                break;
+            };
+            let Ok(target) = fs::read_link(&link) else { break };
+            let behind = named.strip_prefix(&link).unwrap_or(Path::new(""));
+            named = lexical(&link.parent().unwrap_or(&link).join(target).join(behind));
+            self.find(link)?;
+        }
+        Some(())
     }
 
     /// The submodules that a file names. `None`: more than are looked for by their names.
