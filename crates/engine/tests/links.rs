@@ -181,6 +181,11 @@ fn what_was_removed_is_not_read() {
         "echo 'rm -rf ~' > led/new; bash one/new",
         "echo /etc > d.txt; rm -rf \"$(cat l.txt)\"",
         "echo build > e.txt; mv *.txt old/; rm -rf \"$PWD/$(cat e.txt)\"",
+        "ln -sf /tmp/x d.txt; rm -rf \"$PWD/$(cat d.txt)\"",
+        "ln -sf /tmp/x/d.txt .; rm -rf \"$PWD/$(cat d.txt)\"",
+        "ln -f /tmp/x d.txt; rm -rf \"$PWD/$(cat l.txt)\"",
+        "ln -sfn /tmp/x one; rm -rf \"$PWD/$(cat one/d)\"",
+        "for f in /tmp/x/*; do ln -sf \"$f\" .; done; rm -rf \"$PWD/$(cat d.txt)\"",
     ];
     let add = |workspace: &Path, _: &Path| {
         for (name, text) in [("d.txt", "build\n"), ("one/d", "build\n"), ("c.sh", "D=build\n")] {
@@ -198,6 +203,8 @@ fn what_was_removed_is_not_read() {
         "echo ls > l.txt; cat d.txt",
         "rm -f f.txt; rm -rf \"$PWD/$(cat d.txt)\"",
         "rm -rf build; source ./c.sh; rm -rf \"$PWD/$D\"",
+        "ln -sf d.txt latest.txt; rm -rf \"$PWD/$(cat d.txt)\"",
+        "ln -s one two; bash two/run.sh",
     ];
     assert_all(decisions(&harmless, add), |decision| decision == Decision::Allow);
 }

@@ -1,7 +1,7 @@
 //! Runs a plan to its end: relays output, keeps the deadline, kills the tree, says how it ended.
 
-mod ends;
 mod reading;
+mod stdio;
 
 use std::fmt;
 use std::fs::File;
@@ -10,8 +10,8 @@ use std::net::TcpListener;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
-use self::ends::{input, output};
 use self::reading::{More, Reading};
+use self::stdio::{input, output};
 use crate::Network;
 use crate::ahead::Ahead;
 use crate::cancel::Cancel;

@@ -194,6 +194,11 @@ impl<'a> Interpreter<'a, '_> {
             }
             _ => target.path,
         };
+        self.note_removed(gone);
+    }
+
+    /// What lay under a name, or begins with it, is not there any more, or something else is.
+    pub(super) fn note_removed(&mut self, gone: &'a [u8]) {
         // One more stands for all files.
         let gone = if self.removed.len() < MOST_REMOVED { gone } else { b"" };
         let now = self.state.clock();

@@ -382,6 +382,10 @@ impl<'a> Interpreter<'a, '_> {
         if named.rest == Rest::Exact && !places.contains(&named.path) {
             places.push(named.path);
         }
+        // A link may take the place of a file.
+        for place in &places {
+            self.note_removed(place);
+        }
         if named.rest != Rest::Exact {
             let mut pieces = Vec::new();
             if !name.is_empty() {

@@ -284,13 +284,13 @@ impl Reading<'_> {
             let described = self.said(&tree.join(".gitmodules"))?;
             modules.extend(self.named(&described)?);
             self.step(hooks.len())?;
-            hooks.iter().try_for_each(|hooks| self.find_both(&tree.join(hooks)))?;
+            hooks.iter().try_for_each(|hooks| self.find_with_links(&tree.join(hooks)))?;
             self.step(started.len())?;
             started.iter().try_for_each(|word| self.start(tree, word))?;
         }
         // Those that are no matter of a tree.
         let absolute = hooks.iter().filter(|hooks| trees.is_empty() && hooks.is_absolute());
-        absolute.into_iter().try_for_each(|hooks| self.find_both(hooks))?;
+        absolute.into_iter().try_for_each(|hooks| self.find_with_links(hooks))?;
         Some(modules)
     }
 
@@ -306,14 +306,14 @@ impl Reading<'_> {
         }
         let is_path = word.components().count() > 1;
         match fs::metadata(&path) {
-            Ok(found) if !found.is_dir() => self.find_both(&path),
-            Err(_) if is_path => self.find_both(&path),
+            Ok(found) if !found.is_dir() => self.find_with_links(&path),
+            Err(_) if is_path => self.find_with_links(&path),
             _ => Some(()),
         }
     }
 
     /// Where it lies, and each name by which git gets there: whoever can change a link on the way makes it lead elsewhere.
-    fn find_both(&mut self, path: &Path) -> Option<()> {
+    fn find_with_links(&mut self, path: &Path) -> Option<()> {
         self.find(real(path))?;
         let mut named = lexical(path);
         for _ in 0..MOST_LINKS {
