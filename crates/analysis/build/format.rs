@@ -403,6 +403,12 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
             several(rest)?;
             level.harmless.extend(rest.iter().map(|w| w.to_ascii_lowercase()));
         }
+        "setting" => match rest {
+            [name, role] if name.contains('.') && !name.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+                level.env.push(((*name).to_owned(), wrong(vocabulary::role(role))?));
+            }
+            _ => return Err("expected `setting NAME ROLE`, a name with a dot and in lower case".to_owned()),
+        },
         "env" => match rest {
             [name, role] => level.env.push(((*name).to_owned(), wrong(vocabulary::role(role))?)),
             _ => return Err("expected `env NAME ROLE`".to_owned()),
@@ -416,7 +422,7 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
             let facts = vocabulary::facts().join(" ");
             return Err(format!(
                 "‘{other}’ is no line; there are: style flag option info narrow operands effect sub sub-after global \
-                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats becomes inert-options names-only echoes output reader harmless env example {facts}"
+                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats becomes inert-options names-only echoes output reader harmless setting env example {facts}"
             ));
         }
     }

@@ -136,6 +136,7 @@ const ROLES: &[(&str, Role)] = &[
     ("dest-link", Role::DestLink),
     ("chdir", Role::Chdir),
     ("run", Role::Run),
+    ("run-on-file", Role::RunOnFile),
     ("run-elsewhere", Role::RunElsewhere),
     ("exec", Role::Exec),
     ("exec-line", Role::ExecLine),

@@ -8,9 +8,9 @@ use super::overwriting;
 use super::run::{Run, certainty};
 use super::scan::Scan;
 use super::settled::{becomes_settings, brings_settings, holds_protected, settles, takes_place};
-use super::tables::Level;
 use super::unpacked;
 use super::values;
+use super::variables::setting;
 use super::words::{Fact, Role};
 use crate::effect::{EffectKind, Rest, Scope, Unknown, WriteMode};
 use crate::value::{Field, Origins, Piece, Stream, Value};
@@ -491,30 +491,6 @@ fn stays_readable(mode: &Field<'_>) -> bool {
                 [b'=', given @ ..] => reads && given.iter().all(u8::is_ascii_alphabetic),
                 _ => false,
             }
-    })
-}
-
-/// `KEY=VALUE` or `KEY`: code, unless the key is known as harmless.
-pub(super) fn setting<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, field: &Field<'a>) {
-    let prefix = field.value.known_prefix();
-    let end = prefix.iter().position(|b| matches!(b, b'=' | b' ' | b'\t'));
-    let key = match (end, field.known()) {
-        (Some(at), _) => prefix.get(..at),
-        (None, Some(text)) => Some(text),
-        (None, None) => None,
-    };
-    let harmless = |key: &[u8]| scan.levels.iter().any(|level| is_harmless(level, key));
-    let without_value = field.known().filter(|text| text.ends_with(b"="));
-    if !key.into_iter().chain(without_value).any(harmless) {
-        run.code("shell", None, field.value.origins, field.span);
-    }
-}
-
-/// Whether a setting of this name cannot execute anything.
-pub(crate) fn is_harmless(level: &Level, key: &[u8]) -> bool {
-    level.harmless().iter().any(|known| match known.strip_suffix('*') {
-        Some(start) => key.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes())),
-        None => key.eq_ignore_ascii_case(known.as_bytes()),
     })
 }
 

@@ -35,6 +35,7 @@ pub(super) fn execute<'a>(
         matches!(
             role,
             Role::Run
+                | Role::RunOnFile
                 | Role::RunElsewhere
                 | Role::Program
                 | Role::ProgramOnFiles
@@ -53,6 +54,10 @@ pub(super) fn execute<'a>(
                 Role::Run => {
                     reads_code = true;
                     run.perhaps(|run| run.shell(field, stdin, Reentry::New))
+                }
+                Role::RunOnFile => {
+                    reads_code = true;
+                    run.perhaps(|run| run.shell_on_file(field, stdin))
                 }
                 Role::RunElsewhere => run.perhaps(|run| run.shell(field, stdin, Reentry::Elsewhere)),
                 Role::Program => {

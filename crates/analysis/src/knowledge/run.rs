@@ -5,6 +5,7 @@ use super::tables::Program;
 use super::values;
 use super::words::Fact;
 use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown, WriteMode};
+use crate::place::FRESH;
 use crate::session::{Call, Reentry, Session};
 use crate::value::{Field, Origins, Piece, Stream, Value};
 use bumpalo::Bump;
@@ -209,6 +210,13 @@ impl<'a> Run<'_, 'a> {
                 Stream::unknown(Origins::UNKNOWN, line.span)
             }
         }
+    }
+
+    /// The same of a command line that is started with the name of a file behind it, which may hold any text.
+    pub(crate) fn shell_on_file(&mut self, line: &Field<'a>, stdin: Stream<'a>) -> Stream<'a> {
+        let file = [&b" "[..], FRESH].map(|text| Value::text(text, Origins::LITERAL));
+        let value = values::joined(self.arena(), &[line.value, file[0], file[1]]);
+        self.shell(&Field { value, ..*line }, stdin, Reentry::New)
     }
 
     /// Words are joined by blanks and executed as a shell command line.

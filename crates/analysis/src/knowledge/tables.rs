@@ -291,7 +291,8 @@ impl Level {
         self.read(In::Otherwise).list()
     }
 
-    /// Keys of harmless settings, in lower case; a trailing `*` stands for any ending, a trailing `=` for no value.
+    /// Keys of harmless settings, in lower case; a trailing `*` stands for any ending, a trailing `=` for no value, and one
+    /// with a value for that value alone.
     pub(crate) fn harmless(self) -> List<&'static str> {
         self.read(In::Harmless).list()
     }

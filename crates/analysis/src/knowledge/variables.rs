@@ -1,9 +1,12 @@
-//! Variables that a program obeys and that the script has put into its environment.
+//! Variables that a program obeys and that the script has put into its environment, and settings that it is given.
 
 use super::image::Named;
 use super::reading::{is_free_of, is_plain_name};
 use super::run::Run;
+use super::scan::Scan;
 use super::script;
+use super::tables::Level;
+use super::values;
 use super::words::Role;
 use crate::effect::{Unknown, WriteMode};
 use crate::session::Reentry;
@@ -19,37 +22,79 @@ pub(super) fn obey(run: &mut Run<'_, '_>) {
         if role == Role::Text {
             continue;
         }
-        let Some(value) = run.session.variable(name.as_bytes()) else { continue };
-        if value.known().is_some_and(<[u8]>::is_empty) {
-            continue;
-        }
-        let field = Field { value, span, many: false };
-        let data = Stream::unknown(Origins::FILE, span);
-        match role {
-            Role::Run => {
-                run.shell(&field, data, Reentry::New);
-            }
-            Role::Program => run.command_words(&field, Reentry::New),
-            Role::Name if value.known().is_some_and(is_plain_name) => {}
-            Role::Plain(marks) if value.known().is_some_and(|text| is_free_of(text, marks)) => {}
-            Role::Script(language) => {
-                script::execute(run, language, &field, &[]);
-            }
-            Role::Read | Role::Config => {
-                run.reads(&field, false);
-            }
-            Role::List | Role::Chdir => run.lists(&field, false),
-            Role::Load => {
-                run.reads(&field, false);
-                run.code("native", None, field.value.origins, span);
-            }
-            Role::Write => run.writes(&field, WriteMode::Replace, data),
-            Role::Append => run.writes(&field, WriteMode::Append, data),
-            Role::Modify => run.writes(&field, WriteMode::Modify, data),
-            Role::Create => run.writes(&field, WriteMode::Create, data),
-            Role::WriteBelow => run.writes(&field, WriteMode::Below, data),
-            Role::Code(language) => run.code(language, field.known(), field.value.origins, span),
-            _ => run.not_understood(Unknown::Variable(name.as_bytes()), span),
+        if let Some(value) = run.session.variable(name.as_bytes()) {
+            obeyed(run, name, role, &Field { value, span, many: false });
         }
     }
+}
+
+/// Records what the program does because of the value of one of its variables or settings.
+fn obeyed<'a>(run: &mut Run<'_, 'a>, name: &'static str, role: Role, field: &Field<'a>) {
+    if field.known().is_some_and(<[u8]>::is_empty) {
+        return;
+    }
+    let (value, span) = (field.value, field.span);
+    let data = Stream::unknown(Origins::FILE, span);
+    match role {
+        Role::Run => {
+            run.shell(field, data, Reentry::New);
+        }
+        Role::RunOnFile => {
+            run.shell_on_file(field, data);
+        }
+        Role::Program => run.command_words(field, Reentry::New),
+        Role::Name if value.known().is_some_and(is_plain_name) => {}
+        Role::Plain(marks) if value.known().is_some_and(|text| is_free_of(text, marks)) => {}
+        Role::Script(language) => {
+            script::execute(run, language, field, &[]);
+        }
+        Role::Read | Role::Config => {
+            run.reads(field, false);
+        }
+        Role::List | Role::Chdir => run.lists(field, false),
+        Role::Load => {
+            run.reads(field, false);
+            run.code("native", None, value.origins, span);
+        }
+        Role::Write => run.writes(field, WriteMode::Replace, data),
+        Role::Append => run.writes(field, WriteMode::Append, data),
+        Role::Modify => run.writes(field, WriteMode::Modify, data),
+        Role::Create => run.writes(field, WriteMode::Create, data),
+        Role::WriteBelow => run.writes(field, WriteMode::Below, data),
+        Role::Code(language) => run.code(language, field.known(), value.origins, span),
+        _ => run.not_understood(Unknown::Variable(name.as_bytes()), span),
+    }
+}
+
+/// `KEY=VALUE` or `KEY`: what the value is known to do, nothing if the key is known as harmless, and else code.
+pub(super) fn setting<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, field: &Field<'a>) {
+    let prefix = field.value.known_prefix();
+    let end = prefix.iter().position(|b| matches!(b, b'=' | b' ' | b'\t'));
+    let key = match (end, field.known()) {
+        (Some(at), _) => prefix.get(..at),
+        (None, Some(text)) => Some(text),
+        (None, None) => None,
+    };
+    let harmless = |text: &[u8]| scan.levels.iter().any(|level| is_harmless(level, text));
+    if key.into_iter().chain(field.known()).any(harmless) {
+        return;
+    }
+    let known = key.and_then(|key| run.program.env.find(&key.to_ascii_lowercase()));
+    let given = values::split_once(run.arena(), &field.value, b'=');
+    match known.zip(given) {
+        Some((Named { name, item: role }, (_, value))) => {
+            obeyed(run, name, role, &Field { value, ..*field });
+        }
+        None => run.code("shell", None, field.value.origins, field.span),
+    }
+}
+
+/// Whether a setting of this name, or with this value, cannot execute anything.
+pub(crate) fn is_harmless(level: &Level, text: &[u8]) -> bool {
+    level.harmless().iter().any(|known| match known.strip_suffix('*') {
+        Some(start) => {
+            text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+        }
+        None => text.eq_ignore_ascii_case(known.as_bytes()),
+    })
 }

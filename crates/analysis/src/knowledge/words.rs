@@ -303,6 +303,7 @@ pub(crate) enum Role {
     DestLink,
     Chdir,
     Run,
+    RunOnFile,
     RunElsewhere,
     Exec,
     ExecLine,

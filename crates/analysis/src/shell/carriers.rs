@@ -17,11 +17,12 @@ use super::Interpreter;
 use super::words::is_plain_prompt;
 use crate::effect::{Certainty, EffectKind, Scope, Unknown};
 use crate::knowledge::{endpoint, is_installed};
+use crate::place::FRESH;
 use crate::session::Reentry;
 use crate::value::{Origins, Piece, Stream, Value};
 use rule::{
-    Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Rule, Run, Search,
-    Settings, Tool, Words,
+    Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Rule, Run, RunOnFile,
+    Search, Settings, Tool, Words,
 };
 use shward_syntax::{Dialect, Span};
 use tables::{TOLD, rule, rule_of_given};
@@ -76,7 +77,7 @@ impl<'a> Interpreter<'a, '_> {
             Inert => rule_of_given(name),
             rule => Some(rule),
         };
-        if matches!(rule, Some(Tool(_) | Program | Run)) || TOLD.contains(&name) {
+        if matches!(rule, Some(Tool(_) | Program | Run | RunOnFile)) || TOLD.contains(&name) {
             self.judge_by(Program, name, value, span);
         }
     }
@@ -140,10 +141,14 @@ impl<'a> Interpreter<'a, '_> {
             Settings => known.is_some_and(are_plain_settings),
             Search => self.search_path(name, value, span),
             Program if known.is_some_and(|text| are_plain_words(text, self.request.home)) => true,
-            Run | Program => {
+            Run | RunOnFile | Program => {
                 match known {
                     Some(text) if !IDLE.contains(&text) => {
                         // It is run with arguments of the program's choosing.
+                        let text = match rule {
+                            RunOnFile => &*self.arena.alloc_slice_copy(&[text, b" ", FRESH].concat()),
+                            _ => text,
+                        };
                         self.doubtful(|shell| {
                             shell.run_shell(text, Dialect::Posix, &[], Stream::EMPTY, Reentry::New, span);
                         });

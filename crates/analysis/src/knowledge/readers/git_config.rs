@@ -2,9 +2,9 @@
 
 use crate::effect::{EffectKind, WriteMode};
 use crate::knowledge::apply;
-use crate::knowledge::change::is_harmless;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
+use crate::knowledge::variables::is_harmless;
 use crate::value::{Field, Origins, Stream};
 
 /// Options that only look.

@@ -1,6 +1,6 @@
 //! Families of variables, by how their names begin or end.
 
-use super::rule::{COMPILE, COMPILER, Carrier, Proxy, Rule, Run};
+use super::rule::{COMPILE, COMPILER, Carrier, Proxy, Rule, Run, RunOnFile};
 
 /// Families, by how names begin: a name that is not listed above carries execution.
 pub(super) static FAMILIES: &[&str] = &[
@@ -87,8 +87,8 @@ pub(super) static OF_TARGETS: &[(&str, Rule)] = &[
 /// Families, by how names end.
 pub(super) static ENDINGS: &[(&str, Rule)] = &[
     ("PAGER", Run),
-    ("EDITOR", Run),
-    ("VISUAL", Run),
+    ("EDITOR", RunOnFile),
+    ("VISUAL", RunOnFile),
     ("ASKPASS", Run),
     ("_COMMAND", Run),
     ("_WRAPPER", Run),

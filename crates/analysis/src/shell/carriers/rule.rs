@@ -17,6 +17,8 @@ pub(super) enum Rule {
     Options,
     /// A shell command that is run.
     Run,
+    /// A shell command that is run with the name of a file behind it, which may hold any text.
+    RunOnFile,
     /// Names of programs that are started: what they do is what they say, if none of them is a place.
     Program,
     /// Options, of which those that begin like one of these are inert.
@@ -36,8 +38,8 @@ pub(super) enum Rule {
 }
 
 pub(super) use Rule::{
-    Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Run, Search, Settings,
-    Tool, Words,
+    Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Run, RunOnFile, Search,
+    Settings, Tool, Words,
 };
 
 pub(super) const COMPILER: Rule =
