@@ -22,7 +22,7 @@ use crate::session::Reentry;
 use crate::value::{Origins, Piece, Stream, Value};
 use rule::{
     Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Rule, Run, RunOnFile,
-    Search, Settings, Tool, Words,
+    RunOnText, Search, Settings, Tool, Words,
 };
 use shward_syntax::{Dialect, Span};
 use tables::{TOLD, rule, rule_of_given};
@@ -77,7 +77,7 @@ impl<'a> Interpreter<'a, '_> {
             Inert => rule_of_given(name),
             rule => Some(rule),
         };
-        if matches!(rule, Some(Tool(_) | Program | Run | RunOnFile)) || TOLD.contains(&name) {
+        if matches!(rule, Some(Tool(_) | Program | Run | RunOnFile | RunOnText)) || TOLD.contains(&name) {
             self.judge_by(Program, name, value, span);
         }
     }
@@ -141,7 +141,7 @@ impl<'a> Interpreter<'a, '_> {
             Settings => known.is_some_and(are_plain_settings),
             Search => self.search_path(name, value, span),
             Program if known.is_some_and(|text| are_plain_words(text, self.request.home)) => true,
-            Run | RunOnFile | Program => {
+            Run | RunOnFile | RunOnText | Program => {
                 match known {
                     Some(text) if !IDLE.contains(&text) => {
                         // It is run with arguments of the program's choosing.
@@ -149,8 +149,12 @@ impl<'a> Interpreter<'a, '_> {
                             RunOnFile => &*self.arena.alloc_slice_copy(&[text, b" ", FRESH].concat()),
                             _ => text,
                         };
+                        let stdin = match rule {
+                            RunOnText => Stream::unknown(Origins::FILE, span),
+                            _ => Stream::EMPTY,
+                        };
                         self.doubtful(|shell| {
-                            shell.run_shell(text, Dialect::Posix, &[], Stream::EMPTY, Reentry::New, span);
+                            shell.run_shell(text, Dialect::Posix, &[], stdin, Reentry::New, span);
                         });
                         true
                     }

@@ -1,6 +1,6 @@
 //! Families of variables, by how their names begin or end.
 
-use super::rule::{COMPILE, COMPILER, Carrier, Proxy, Rule, Run, RunOnFile};
+use super::rule::{COMPILE, COMPILER, Carrier, Proxy, Rule, Run, RunOnFile, RunOnText};
 
 /// Families, by how names begin: a name that is not listed above carries execution.
 pub(super) static FAMILIES: &[&str] = &[
@@ -86,7 +86,7 @@ pub(super) static OF_TARGETS: &[(&str, Rule)] = &[
 
 /// Families, by how names end.
 pub(super) static ENDINGS: &[(&str, Rule)] = &[
-    ("PAGER", Run),
+    ("PAGER", RunOnText),
     ("EDITOR", RunOnFile),
     ("VISUAL", RunOnFile),
     ("ASKPASS", Run),

@@ -19,6 +19,8 @@ pub(super) enum Rule {
     Run,
     /// A shell command that is run with the name of a file behind it, which may hold any text.
     RunOnFile,
+    /// A shell command that is run and gets text to show.
+    RunOnText,
     /// Names of programs that are started: what they do is what they say, if none of them is a place.
     Program,
     /// Options, of which those that begin like one of these are inert.
@@ -38,8 +40,8 @@ pub(super) enum Rule {
 }
 
 pub(super) use Rule::{
-    Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Run, RunOnFile, Search,
-    Settings, Tool, Words,
+    Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Run, RunOnFile,
+    RunOnText, Search, Settings, Tool, Words,
 };
 
 pub(super) const COMPILER: Rule =

@@ -3,7 +3,7 @@
 use super::families::{ENDINGS, FAMILIES, NPM, OF_TARGETS};
 use super::rule::{
     COMPILE, COMPILER, Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Rule,
-    Run, Search, Settings, Tool, Words,
+    Run, RunOnText, Search, Settings, Tool, Words,
 };
 use shward_syntax::order;
 
@@ -27,7 +27,7 @@ static NAMES: &[(&str, Rule)] = &[
     ("AWS_ACCESS_KEY_ID", Inert),
     ("AWS_DEFAULT_OUTPUT", Inert),
     ("AWS_DEFAULT_REGION", Inert),
-    ("AWS_PAGER", Run),
+    ("AWS_PAGER", RunOnText),
     ("AWS_PROFILE", Inert),
     ("AWS_REGION", Inert),
     ("AWS_SECRET_ACCESS_KEY", Inert),
