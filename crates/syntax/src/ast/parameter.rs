@@ -163,6 +163,9 @@ pub enum ParameterOperation<'a> {
     },
     /// `${x@Q}` and its kin, by the letter.
     Transform(u8),
+    /// `${(%):-%x}` of zsh, `${.sh.file}` of ksh: the path of the script that is read. Others refuse it when they come to it; the
+    /// name is all that stands between the braces.
+    ScriptPath,
     /// `${!prefix@}`, `${!prefix*}`; `separate` for `@`.
     Names {
         /** `@` */

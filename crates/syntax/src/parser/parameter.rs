@@ -13,6 +13,9 @@ use crate::{
 /// The transformations that bash 5.2 knows: `${x@Q}` and so on.
 const TRANSFORMATIONS: &[u8] = b"QEPAKakUuL";
 
+/// How zsh and ksh say where the script lies that they read. What is written for any of them has it in a branch of its own.
+const SCRIPT_PATHS: [&[u8]; 3] = [b"(%):-%x", b"(%):-%N", b".sh.file"];
+
 /// A parameter expansion as far as it has been read.
 struct Draft<'a> {
     name: ParameterName<'a>,
@@ -32,6 +35,11 @@ impl<'a> Parser<'a> {
             name: ParameterName::Special(b'#'),
             more: More { subscript: None, indirect: false, operation: ParameterOperation::None },
         };
+        if quoted && let Some(text) = self.script_path() {
+            parameter.name = ParameterName::Variable(text);
+            parameter.more.operation = ParameterOperation::ScriptPath;
+            return self.end_of_parameter(parameter, start, opener, quoted);
+        }
         let length = self.parameter_prefix(start, &mut parameter)?;
         if self.cursor.peek() == b'[' && matches!(parameter.name, ParameterName::Variable(_)) {
             self.require_bash(start, "several variables, or \"$@\"")?;
@@ -48,6 +56,26 @@ impl<'a> Parser<'a> {
             parameter.more.operation = self.parameter_operation(start, &mut parameter, context, opener)?;
             self.in_document_operand = outer;
         }
+        self.end_of_parameter(parameter, start, opener, quoted)
+    }
+
+    /// What is written for other shells than bash, up to the brace.
+    fn script_path(&mut self) -> Option<&'a [u8]> {
+        let rest = self.cursor.rest();
+        let closed = |path: &&&[u8]| rest.strip_prefix(**path).is_some_and(|rest| rest.starts_with(b"}"));
+        let text = rest.get(..SCRIPT_PATHS.iter().find(closed)?.len())?;
+        self.cursor.advance(text.len());
+        Some(text)
+    }
+
+    /// The brace behind a parameter.
+    fn end_of_parameter(
+        &mut self,
+        parameter: Draft<'a>,
+        start: usize,
+        opener: Span,
+        quoted: bool,
+    ) -> Result<()> {
         match self.cursor.peek() {
             b'}' => self.cursor.advance(1),
             END => return self.unterminated(ErrorCode::UnterminatedParameter, opener, "`}`"),

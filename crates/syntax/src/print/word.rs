@@ -317,6 +317,7 @@ impl<'t> Printer<'t> {
                     pattern,
                 );
             }
+            ParameterOperation::ScriptPath => {}
             ParameterOperation::Transform(letter) => self.put(&[b'@', *letter]),
             ParameterOperation::Names { separate } => self.put(if *separate { b"@" } else { b"*" }),
         }

@@ -529,6 +529,7 @@ impl Dump<'_> {
                 let operator = char::from(operator).to_string();
                 self.operation(&[&operator, if all { &operator } else { "" }], &pattern);
             }
+            ParameterOperation::ScriptPath => self.put(" script"),
             ParameterOperation::Transform(letter) => write!(self.0, "@{}", char::from(letter)).unwrap(),
             ParameterOperation::Names { separate } => self.put(if separate { " names@" } else { " names*" }),
             ParameterOperation::Keys { separate } => self.put(if separate { " keys@" } else { " keys*" }),

@@ -51,6 +51,12 @@ impl<'a> Interpreter<'a, '_> {
             self.budget.repeats(2);
         }
         match (parameter.operation(), parameter.name) {
+            (ParameterOperation::ScriptPath, _) => {
+                // bash refuses it, and leaves the line.
+                self.may_end_line();
+                builder.unknown(quoted, Origins::UNKNOWN);
+                return;
+            }
             (ParameterOperation::Names { .. }, _) => {
                 builder.unknown(false, Origins::LITERAL);
                 return;
