@@ -1,5 +1,6 @@
 //! Assignments: to variables, array elements and whole arrays, with the attributes that change what is assigned.
 
+use super::carriers::is_prompt;
 use super::filling::{Filling, before};
 use super::flow::Opt;
 use super::lines::is_some_text;
@@ -25,11 +26,14 @@ impl<'a> Interpreter<'a, '_> {
         let (name, span) = (self.lasting(assignment.name), assignment.span);
         match (&assignment.value, &assignment.subscript) {
             (AssignmentValue::Scalar(word), None) => {
+                let given_back = !assignment.append && is_prompt(name) && self.is_prompt_given_back(word);
                 let (value, kind) = self.value_and_kind(word);
                 if assignment.append {
                     self.append(name, value, span);
                 } else {
+                    self.gives_prompt_back = given_back;
                     self.assign(name, value, kind == Known::Number, span);
+                    self.gives_prompt_back = false;
                 }
                 if kind == Known::Trusted && !assignment.append {
                     self.trust(name);

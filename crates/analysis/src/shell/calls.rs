@@ -265,6 +265,8 @@ impl<'a> Interpreter<'a, '_> {
                 // What was in it before is.
                 None => value.origins.intersects(Origins::ENVIRONMENT),
             },
+            // As it was, or what another variable held.
+            Content::Unknown(origins) => Origins::ALL_VARIABLES.contains(origins),
             _ => false,
         }
     }

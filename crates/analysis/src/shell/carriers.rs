@@ -10,6 +10,7 @@
 //! exported when it gets a new value, and what is in the environment is not known.
 
 mod families;
+mod prompts;
 mod rule;
 mod tables;
 
@@ -20,6 +21,7 @@ use crate::knowledge::{endpoint, is_installed};
 use crate::place::FRESH;
 use crate::session::Reentry;
 use crate::value::{Origins, Piece, Stream, Value};
+pub(super) use prompts::is_prompt;
 use rule::{
     Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Rule, Run, RunOnFile,
     RunOnText, Search, Settings, Tool, Words,
@@ -112,7 +114,7 @@ impl<'a> Interpreter<'a, '_> {
                     })
             }),
             Flags(prefixes) => known.is_some_and(|text| are_plain_flags(text, prefixes)),
-            Prompt => known.is_some_and(is_plain_prompt),
+            Prompt => known.is_some_and(is_plain_prompt) || std::mem::take(&mut self.gives_prompt_back),
             Proxy => known.is_some_and(|text| text.is_empty() || endpoint::of(value).loopback),
             Place => matches!(
                 self.place_of(value),

@@ -170,6 +170,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     signalled: bool,
     /// What a variable holds may be one of many words of a loop, or a number in its place: names in the workspace.
     loops_over_names: bool,
+    /// The value that is being assigned is what a prompt held, and text that runs nothing.
+    gives_prompt_back: bool,
     /// `$PATH` may lead into the workspace.
     searches_workspace: bool,
     /// The last known `$PATH`, and whether the programs of the system are found there.
@@ -320,6 +322,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             trapped: false,
             signalled: false,
             loops_over_names: false,
+            gives_prompt_back: false,
             searches_workspace: false,
             searched: (&[], false),
             made: BTreeSet::new(),

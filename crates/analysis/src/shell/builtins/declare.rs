@@ -3,6 +3,7 @@
 use super::Given;
 use crate::effect::{Certainty, EffectKind};
 use crate::shell::Interpreter;
+use crate::shell::carriers::is_prompt;
 use crate::shell::flow::Opt;
 use crate::shell::functions::{Frame, FrameKind};
 use crate::shell::simple::Expanded;
@@ -280,7 +281,10 @@ impl<'a> Interpreter<'a, '_> {
                     Got::Unset | Got::Any(Origins::ENVIRONMENT, _) => return,
                     Got::Any(origins, _) => Value::unknown(origins),
                 };
-                self.judge_variable(name, &value, here);
+                // As a prompt it was judged when it got its value.
+                if !is_prompt(name) {
+                    self.judge_variable(name, &value, here);
+                }
                 let span = self.span(here);
                 self.judge_given(name, &value, span);
             }

@@ -1,6 +1,6 @@
 //! Families of variables, by how their names begin or end.
 
-use super::rule::{COMPILE, COMPILER, Carrier, Proxy, Rule, Run, RunOnFile, RunOnText};
+use super::rule::{COMPILE, COMPILER, Carrier, Prompt, Proxy, Rule, Run, RunOnFile, RunOnText};
 
 /// Families, by how names begin: a name that is not listed above carries execution.
 pub(super) static FAMILIES: &[&str] = &[
@@ -98,4 +98,9 @@ pub(super) static ENDINGS: &[(&str, Rule)] = &[
     ("_PRELOAD", Carrier),
     ("_PROXY", Proxy),
     ("_proxy", Proxy),
+    // What a prompt is kept in, until it is given back (`_OLD_VIRTUAL_PS1`).
+    ("_PS0", Prompt),
+    ("_PS1", Prompt),
+    ("_PS2", Prompt),
+    ("_PS4", Prompt),
 ];
