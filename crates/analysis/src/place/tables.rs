@@ -17,7 +17,7 @@ use super::letters::letters;
 use crate::effect::Scope::{self, Harmless, Own, Persistence, Secret};
 pub(super) use filter::Affix;
 use filter::{Ends, Exact, filter, spelled};
-use settings::{AGENT, EDITOR, KILO, KIMI, PYTHON_SITE};
+use settings::{AGENT, EDITOR, KILO, KIMI, MUX, PYTHON_SITE};
 
 /// A row: which place, and what it is.
 pub(super) type Row = (&'static str, Scope);
@@ -100,7 +100,9 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
         ],
     ),
     (".devcontainer", &[("devcontainer.json", Persistence), ("*/devcontainer.json", Persistence)]),
+    (".devin", AGENT),
     (".docker", &[("config.json", Secret), ("cli-plugins/**", Persistence)]),
+    (".eca", AGENT),
     (
         ".factory",
         &[
@@ -174,7 +176,9 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     (".kube", &[("cache/**", ORDINARY), ("**", Secret)]),
     (".letta", AGENT),
     (".mcphub", &[("servers.json", Own)]),
+    (".mux", MUX),
     (".neovate", AGENT),
+    (".omp", AGENT),
     (
         ".openclaw",
         &[
@@ -190,6 +194,7 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     (".password-store", &[("**", Secret)]),
     (".pi", AGENT),
     (".pijul", &[("config", Persistence)]),
+    (".pochi", AGENT),
     (".qoder", AGENT),
     (
         ".qwen",
@@ -201,9 +206,11 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
             ("sandbox*", Own),
         ],
     ),
+    (".refact", &[("integrations.d/**", Own)]),
     (".roo", AGENT),
     (".run", &[("*.run.xml", Persistence)]),
     (".sl", &[("config", Persistence), ("sharedpath", Persistence)]),
+    (".snow", AGENT),
     (
         ".ssh",
         &[
@@ -218,6 +225,7 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
         ],
     ),
     (".streamlit", &[("secrets.toml", Secret)]),
+    (".superset", AGENT),
     (".tabnine", &[("agent/settings.json", Own), ("mcp_servers.json", Own)]),
     (".terraform.d", &[("credentials.tfrc.json", Secret), ("plugins/**", Persistence)]),
     (".theia", EDITOR),
@@ -228,6 +236,7 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     (".vs", &[("launch.vs.json", Persistence), ("mcp.json", Persistence), ("tasks.vs.json", Persistence)]),
     (".vscode", EDITOR),
     (".windsurf", &[("hooks.json", Own), ("hooks/**", Own), ("mcp_config.json", Own)]),
+    (".zcode", AGENT),
     (".zed", EDITOR),
     ("dist-packages", PYTHON_SITE),
     ("site-packages", PYTHON_SITE),
@@ -241,6 +250,7 @@ pub(super) const NAMES: &[Row] = &[
     (".authinfo", Secret),
     (".bash_history", Secret),
     (".boto", Secret),
+    (".cecli.conf.yml", Own),
     (".continuerc.json", Own),
     (".crush.json", Own),
     (".cvspass", Secret),
@@ -313,6 +323,7 @@ pub(super) const NAMES: &[Row] = &[
     ("secrets.env", Secret),
     ("sitecustomize.py", Persistence),
     ("usercustomize.py", Persistence),
+    ("vtcode.toml", Own),
     ("wallet.dat", Secret),
 ];
 

@@ -39,7 +39,7 @@ const LONGEST_WAY: u64 = 64 << 10;
 impl Special {
     /// What the settings of the workspace's repositories lead to, those of their submodules and work trees and the user's own among
     /// them. `None`: there are more than are looked at.
-    pub(crate) fn git_targets(&self, request: &Request) -> Option<Vec<PathBuf>> {
+    pub(super) fn git_targets(&self, request: &Request) -> Option<Vec<PathBuf>> {
         self.targets(request, Some(MOST_NAMES)).or_else(|| self.targets(request, None))
     }
 
@@ -58,14 +58,7 @@ impl Special {
                 search.waiting.push(Waiting::Repository(directory, tree.map(Path::to_owned)));
             }
         }
-        let mut reading = Reading {
-            home: &request.home,
-            workspace: &request.workspace,
-            files: HashMap::new(),
-            found: BTreeSet::new(),
-            steps: MOST_STEPS,
-            names,
-        };
+        let mut reading = Reading { names, ..Reading::new(request) };
         // The user's settings are about every repository.
         let of_user = [".gitconfig", ".config/git/config"].map(|name| request.home.join(name));
         while let Some((directory, tree)) = search.next()? {
@@ -77,7 +70,7 @@ impl Special {
             let named = modules.into_iter().map(|name| directory.join("modules").join(name));
             search.waiting.extend(named.filter(|module| is_there(&module.join("HEAD"))).map(repository_at));
         }
-        Some(reading.found.into_iter().collect())
+        Some(reading.into_found())
     }
 }
 
@@ -243,7 +236,7 @@ struct Said {
 }
 
 /// What was read, and what that leads to.
-struct Reading<'h> {
+pub(super) struct Reading<'h> {
     home: &'h Path,
     workspace: &'h Path,
     files: HashMap<PathBuf, Rc<Said>>,
@@ -254,7 +247,24 @@ struct Reading<'h> {
     names: Option<usize>,
 }
 
-impl Reading<'_> {
+impl<'h> Reading<'h> {
+    /// Nothing is read yet.
+    pub(super) fn new(request: &'h Request) -> Self {
+        Self {
+            home: &request.home,
+            workspace: &request.workspace,
+            files: HashMap::new(),
+            found: BTreeSet::new(),
+            steps: MOST_STEPS,
+            names: None,
+        }
+    }
+
+    /// What was found.
+    pub(super) fn into_found(self) -> Vec<PathBuf> {
+        self.found.into_iter().collect()
+    }
+
     /// What the settings of one repository, and all that these include, lead to, and the names of its submodules. `None`: that is
     /// more than is looked at.
     fn repository(
@@ -296,7 +306,7 @@ impl Reading<'_> {
 
     /// A word of a command names a file of the workspace if one lies there, or if it is written as the path of one. What is a directory
     /// is where a command works (`code --wait .`), and no file of its; what package managers install comes and goes as a whole.
-    fn start(&mut self, tree: &Path, word: &Path) -> Option<()> {
+    pub(super) fn start(&mut self, tree: &Path, word: &Path) -> Option<()> {
         let path = tree.join(word);
         if lexical(&path).strip_prefix(self.workspace).is_ok_and(is_installed) {
             return Some(());

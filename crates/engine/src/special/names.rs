@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Directories in the workspace in which a new file could instruct an agent, an editor or git: protected as a whole. What in them is read
 /// as settings, or started, stands in the tables of the analysis, so that a verdict knows it as well.
-const GUARDED: [&str; 25] = [
+const GUARDED: [&str; 27] = [
     ".agents",
     ".amp",
     ".antigravity",
@@ -28,6 +28,8 @@ const GUARDED: [&str; 25] = [
     ".junie",
     ".kilo",
     ".kilocode",
+    ".mux",
+    ".omp",
     ".opencode",
     ".pi",
     ".roo",
@@ -39,7 +41,7 @@ const GUARDED: [&str; 25] = [
 
 /// Files that a shell, git, a terminal, an agent, an interpreter, a debugger or a manager of hooks or tools reads when somebody next starts it
 /// there. To write them is a project's ordinary work, which a verdict lets be: it is the commit of a run that nobody has looked at before.
-const READ_BY_OTHERS: [&str; 70] = [
+const READ_BY_OTHERS: [&str; 90] = [
     ".arcconfig",
     ".autoenv",
     ".autoenv.leave",
@@ -51,6 +53,8 @@ const READ_BY_OTHERS: [&str; 70] = [
     ".bashrc",
     ".byebugrc",
     ".cshrc",
+    ".devfile.yaml",
+    ".emdash.json",
     ".envrc.local",
     ".envrc.private",
     ".erlang",
@@ -58,18 +62,25 @@ const READ_BY_OTHERS: [&str; 70] = [
     ".ghci",
     ".gitconfig",
     ".gitmodules",
+    ".gitpod.yml",
+    ".gtrconfig",
+    ".gvimrc",
     ".huskyrc",
     ".iex.exs",
     ".inputrc",
     ".irbrc",
+    ".kateproject",
     ".kshrc",
     ".lfsconfig",
+    ".lintstagedrc",
     ".lite_project.lua",
     ".lldbinit",
     ".login",
     ".logout",
+    ".lsp.json",
     ".mise.local.toml",
     ".mise.toml",
+    ".neoconf.json",
     ".ocamlinit",
     ".octaverc",
     ".overcommit.yml",
@@ -88,49 +99,77 @@ const READ_BY_OTHERS: [&str; 70] = [
     ".rdbgrc",
     ".rdbgrc.rb",
     ".renviron",
+    ".replit",
     ".rprofile",
+    ".rust-analyzer.toml",
+    ".rusty-hook.toml",
+    ".stackblitzrc",
     ".tcshrc",
     ".tmux.conf",
     ".tool-versions",
     ".vimrc",
     ".yarnrc",
     ".yarnrc.yml",
+    ".ycm_extra_conf.py",
     ".zlogin",
     ".zlogout",
     ".zprofile",
     ".zshenv",
     ".zshrc",
     "captainhook.json",
+    "conductor.json",
+    "devfile.yaml",
     "firebender.json",
     "grumphp.yml",
     "hk.pkl",
     "husky.config.js",
     "kilo.json",
     "kilo.jsonc",
+    "lsp.json",
     "mise.local.toml",
     "mise.toml",
     "prek.toml",
+    "rust-analyzer.toml",
+    "rusty-hook.toml",
+    "startup.m",
 ];
 
 /// The endings of files that an editor goes by once somebody opens them.
 const READ_BY_ENDING: [&str; 3] = ["code-workspace", "sublime-project", "sublime-workspace"];
 
 /// Managers of hooks that read a file of their name in any of several formats.
-const HOOKS_IN: [(&str, &[&str]); 5] = [
+const HOOKS_IN: [(&str, &[&str]); 11] = [
     (".huskyrc", &["js", "json", "yaml", "yml"]),
     (".lefthook", FORMATS),
     (".lefthook-local", FORMATS),
+    (".lintstagedrc", SCRIPTS),
+    (".nano-staged", SCRIPTS),
+    (".simple-git-hooks", SCRIPTS),
     ("lefthook", FORMATS),
     ("lefthook-local", FORMATS),
+    ("lint-staged.config", SCRIPTS),
+    ("nano-staged", SCRIPTS),
+    ("simple-git-hooks", SCRIPTS),
 ];
 const FORMATS: &[&str] = &["json", "jsonc", "toml", "yaml", "yml"];
+const SCRIPTS: &[&str] = &["cjs", "cts", "js", "json", "mjs", "mts", "ts", "yaml", "yml"];
 
 /// Such files by the ends of their paths.
-const READ_BY_PATH: [&str; 9] = [
+const READ_BY_PATH: [&str; 19] = [
+    ".codesandbox/tasks.json",
+    ".config/wt.toml",
+    ".container-use/environment.json",
+    ".gitpod/automations.yaml",
+    ".idx/dev.nix",
     ".jj/repo/config.toml",
     ".jj/workspace-config.toml",
+    ".lapce/run.toml",
+    ".lapce/settings.toml",
     ".mise/config.local.toml",
     ".mise/config.toml",
+    ".obsidian/community-plugins.json",
+    ".ona/automations.yaml",
+    ".ropeproject/config.py",
     ".trunk/trunk.yaml",
     ".trunk/user.yaml",
     "_darcs/prefs/defaults",
@@ -138,24 +177,60 @@ const READ_BY_PATH: [&str; 9] = [
     "mise/config.toml",
 ];
 
-/// Names under which agents, also those that no table knows, keep the servers that they start, in a directory of their own with a dot in
-/// front.
-const SERVERS: [&str; 4] = ["mcp-config.json", "mcp.json", "mcp.jsonc", "mcp_config.json"];
+/// Names under which agents, also those that no table knows, keep hooks and the servers that they start, in a directory of their own with a
+/// dot in front.
+const SERVERS: [&str; 15] = [
+    "hooks.json",
+    "hooks.jsonc",
+    "hooks.toml",
+    "hooks.v1.json",
+    "hooks.yaml",
+    "hooks.yml",
+    "mcp-config.json",
+    "mcp-servers.json",
+    "mcp-settings.json",
+    "mcp.json",
+    "mcp.jsonc",
+    "mcp_config.json",
+    "mcp_servers.json",
+    "mcp_settings.json",
+    "settings.local.json",
+];
 
-/// Directories, by the ends of their paths, of whose files each is read.
-const READ_IN: [&str; 5] = [".bsp", ".externaltoolbuilders", ".mise/conf.d", ".nova/tasks", "mise/conf.d"];
+/// Directories, by the ends of their paths, of whose files each is read; of direnv's, what a shell of Nix was when it was last made, which is
+/// evaluated without a question as long as `.envrc` says the same.
+const READ_IN: [&str; 7] = [
+    ".bsp",
+    ".direnv",
+    ".externaltoolbuilders",
+    ".mise/conf.d",
+    ".nova/tasks",
+    ".shadowenv.d",
+    "mise/conf.d",
+];
 
 /// Directories, by the ends of their paths, of programs that are run without anybody naming them: scripts of hooks by what they lie
-/// for (lefthook), what the `repo` of Android's sources starts, and yarn itself with its plugins, which each call of it runs. They lie in
-/// it or in a directory of it.
-const RUN_FROM: [&str; 5] = [".lefthook", ".lefthook-local", ".repo/repo", ".yarn/plugins", ".yarn/releases"];
+/// for (lefthook, of work trees and issues of agents), what the `repo` of Android's sources starts, plugins of a vault of notes, and yarn itself
+/// with its plugins, which each call of it runs. They lie in it or in a directory of it.
+const RUN_FROM: [&str; 9] = [
+    ".beads/hooks",
+    ".cargo-husky/hooks",
+    ".dmux-hooks",
+    ".lefthook",
+    ".lefthook-local",
+    ".obsidian/plugins",
+    ".repo/repo",
+    ".yarn/plugins",
+    ".yarn/releases",
+];
 
 /// Files, by the ends of their paths, that lead a program to settings in another place, where the usual thing is a directory.
 const WAYS: [&str; 2] = [".jj/repo", ".sl/sharedpath"];
 
 /// Directories of agents that hold rules for a model, which a project tracks as its own text. As a whole they would keep git from
 /// checking out the rules; what is settings in them, or started, the tables of the analysis know.
-const OF_RULES: [&str; 4] = [".codebuddy", ".iflow", ".openhands", ".qoder"];
+const OF_RULES: [&str; 8] =
+    [".codebuddy", ".devin", ".eca", ".iflow", ".openhands", ".qoder", ".snow", ".zcode"];
 
 /// What in these may name programs that an agent then starts.
 const DESCRIPTIONS: [&str; 3] = ["agents", "commands", "skills"];
@@ -263,7 +338,7 @@ fn is_of_hooks(path: &Path) -> bool {
     HOOKS_IN.iter().any(|(known, formats)| name == *known && formats.iter().any(|format| ending == *format))
 }
 
-/// Whether a path, folded, is that of the servers of an agent.
+/// Whether a path, folded, is that of hooks or servers of an agent.
 fn is_of_servers(path: &Path) -> bool {
     let above = path.parent().and_then(Path::file_name).unwrap_or_default();
     above.as_bytes().starts_with(b".")
@@ -296,6 +371,7 @@ mod tests {
             "languages.toml",
             "runConfigurations/x",
             "hooks/x",
+            "init",
         ];
         for directory in GUARDED.iter().chain(&OF_RULES) {
             let matters = |name: &&str| {
@@ -342,6 +418,24 @@ mod tests {
             ".nova/Tasks/x.json",
             ".rovodev/mcp.json",
             "j/.Other/MCP.jsonc",
+            "k/.Other/hooks.yaml",
+            ".bob/mcp_settings.json",
+            ".other/settings.local.json",
+            ".lintstagedrc",
+            "l/.lintstagedrc.mjs",
+            "lint-staged.config.ts",
+            ".simple-git-hooks.json",
+            ".cargo-husky/hooks/pre-commit",
+            ".dmux-hooks/worktree_created",
+            ".beads/hooks/on_create",
+            "conductor.json",
+            ".gitpod.yml",
+            ".idx/dev.nix",
+            ".obsidian/plugins/x/main.js",
+            ".direnv/flake-profile-1.rc",
+            ".shadowenv.d/500.lisp",
+            "m/.Ropeproject/config.py",
+            "n/rust-analyzer.toml",
         ] {
             assert!(is_read_by_others(Path::new(read)), "{read}");
         }
@@ -368,6 +462,18 @@ mod tests {
             "mcp.json",
             "src/mcp.json",
             ".rovodev/mcp/x.json",
+            "src/hooks.json",
+            "src/settings.local.json",
+            ".storybook/hooks/use.ts",
+            "hooks/on_create",
+            ".beads/issues.jsonl",
+            "lint-staged.md",
+            ".obsidian/app.json",
+            ".obsidian/themes/x/theme.css",
+            ".direnv/python-3.13/bin/activate",
+            ".ropeproject/objectdb",
+            ".gitpod/README.md",
+            "dev.nix",
         ] {
             assert!(!is_read_by_others(Path::new(other)), "{other}");
         }
@@ -375,7 +481,7 @@ mod tests {
 
     #[test]
     fn what_agents_start_by_is_protected_as_a_whole() {
-        for name in [".amp", ".Claude", ".Kilo", ".pi"] {
+        for name in [".amp", ".Claude", ".Kilo", ".Mux", ".pi"] {
             assert!(is_guarded(OsStr::new(name)), "{name}");
         }
         for name in ["amp", ".pip", ".clinerules.md", ".agent"] {
@@ -403,6 +509,7 @@ mod tests {
             ".qoder/rules/x.md",
             ".codebuddy/rules/x.md",
             ".iflow/IFLOW.md",
+            ".devin/rules/x.md",
             "openhands/setup.sh",
             "hooks/x",
         ] {

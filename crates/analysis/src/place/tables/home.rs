@@ -23,6 +23,8 @@ pub(in crate::place) const HOME: Table = table!(&[
     (".config/goose/**", Own),
     (".config/kilo/**", Own),
     (".config/amp/**", Own),
+    (".config/devin/**", Own),
+    (".config/eca/**", Own),
     (".continue/**", Own),
     ("Documents/Cline/Hooks/**", Own),
     ("Documents/Cline/Rules/Hooks/**", Own),

@@ -15,11 +15,15 @@ pub(super) const AGENT: &[Row] = &[
     ("session.json", Secret),
     (".mcp.json", Own),
     ("config.json", Own),
+    ("config.jsonc", Own),
+    ("config.local.json", Own),
     ("config.toml", Own),
     ("config.yaml", Own),
     ("config.yml", Own),
     ("extensions/**", Own),
     ("hooks.json", Own),
+    ("hooks.toml", Own),
+    ("hooks.v1.json", Own),
     ("hooks/**", Own),
     ("mcp.json", Own),
     ("mcp_config.json", Own),
@@ -55,6 +59,17 @@ pub(super) const KILO: &[Row] = &[
     ("setup-script*", Own),
     ("tool/**", Own),
     ("tools/**", Own),
+];
+
+/// The scripts that Mux runs for a new work tree and around each tool, and the servers that it starts.
+pub(super) const MUX: &[Row] = &[
+    ("init", Own),
+    ("mcp.json", Own),
+    ("mcp.jsonc", Own),
+    ("tool_env", Own),
+    ("tool_hook", Own),
+    ("tool_post", Own),
+    ("tool_pre", Own),
 ];
 
 /// What an editor starts programs by when it opens a project, or an agent in it.
