@@ -36,6 +36,8 @@ const TABLE: &[Row] = &[
             // In each traceback of Python's that ends there.
             "_socket.socket.__init__(self",
             "code: 1, kind: permissiondenied",
+            // Cargo's, which says why two lines further down.
+            "failed to bind tcp listener",
         ],
         "this run can make local sockets only; `--contain loopback` gives it a network of its own, in which its servers and clients find each other",
     ),
@@ -199,6 +201,10 @@ mod tests {
             ("listen tcp 127.0.0.1:0: socket: operation not permitted", "--contain loopback"),
             ("java.net.SocketException: Operation not permitted", "--contain loopback"),
             ("Cannot open netlink socket: Operation not permitted", "--contain loopback"),
+            (
+                "error: failed to bind TCP listener to manage locking\n\nCaused by:\n  Operation not permitted (os error 1)",
+                "--contain loopback",
+            ),
             (
                 "Os { code: 1, kind: PermissionDenied, message: \"Operation not permitted\" }",
                 "--contain loopback",
