@@ -191,6 +191,21 @@ impl EffectKind<'_> {
         self.is_change() && (!matches!(self, Self::Write { .. }) || self.may_write(place))
     }
 
+    /// Whether a file that lies at a place may hold something else since: what was written or removed there or with a directory above it,
+    /// and what git brings into the tree.
+    pub(crate) fn may_refill(&self, place: &[u8]) -> bool {
+        match *self {
+            Self::Write { target, .. } | Self::Delete { target, .. } => {
+                let above = target.path.strip_suffix(b"/").unwrap_or(target.path);
+                place.strip_prefix(above).is_some_and(|rest| {
+                    target.rest != Rest::Exact || rest.is_empty() || rest.starts_with(b"/")
+                })
+            }
+            Self::Vcs { action } => matches!(action, "branch" | "discard" | "merge" | "rewrite" | "stash"),
+            _ => false,
+        }
+    }
+
     /// The effect's name in kebab-case, as it stands in JSON.
     #[must_use]
     pub const fn name(&self) -> &'static str {

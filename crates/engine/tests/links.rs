@@ -208,3 +208,50 @@ fn what_was_removed_is_not_read() {
     ];
     assert_all(decisions(&harmless, add), |decision| decision == Decision::Allow);
 }
+
+/// What a program has put below a directory, or git into the tree, is not what lay there when it was asked.
+#[test]
+fn what_may_have_been_replaced_is_not_read() {
+    let add = |workspace: &Path, _: &Path| {
+        for (name, text) in
+            [("d.txt", "build\n"), ("one/d", "build\n"), ("c.sh", "D=build\n"), ("venv/d", "build\n")]
+        {
+            fs::create_dir_all(workspace.join(name).parent().unwrap()).unwrap();
+            fs::write(workspace.join(name), text).unwrap();
+        }
+        symlink("d.txt", workspace.join("l.txt")).unwrap();
+    };
+    let lines = [
+        "tar xf a.tar; rm -rf \"$PWD/$(cat d.txt)\"",
+        "tar xf a.tar -C one; rm -rf \"$PWD/$(cat one/d)\"",
+        "tar xf a.tar; rm -rf \"$PWD/$(cat l.txt)\"",
+        "tar xf a.tar; source ./c.sh; rm -rf \"$PWD/$D\"",
+        "tar xf a.tar; read -r d < d.txt; rm -rf \"$PWD/$d\"",
+        "tar xf a.tar; rm -rf \"$PWD/$(head -1 d.txt)\"",
+        "unzip -o a.zip; rm -rf \"$PWD/$(cat d.txt)\"",
+        "git apply x.patch; rm -rf \"$PWD/$(cat d.txt)\"",
+        "patch -p1 < x.patch; rm -rf \"$PWD/$(cat d.txt)\"",
+        "cp -r /tmp/x/. one; rm -rf \"$PWD/$(cat one/d)\"",
+        "cp -r two/. .; rm -rf \"$PWD/$(cat one/d)\"",
+        "git stash pop; rm -rf \"$PWD/$(cat d.txt)\"",
+        "git checkout other; rm -rf \"$PWD/$(cat d.txt)\"",
+        "git switch other; rm -rf \"$PWD/$(cat d.txt)\"",
+        "git merge other; rm -rf \"$PWD/$(cat d.txt)\"",
+        "for i in 1 2; do rm -rf \"$PWD/$(cat d.txt)\"; tar xf $i.tar; done",
+        "(sleep 1; rm -rf \"$PWD/$(cat d.txt)\") & rm d.txt",
+        "(sleep 1; rm -rf \"$PWD/$(cat d.txt)\") & echo ../.. > d.txt",
+        "(sleep 1; rm -rf \"$PWD/$(cat d.txt)\") & mv e.txt d.txt",
+    ];
+    assert_all(decisions(&lines, add), |decision| decision != Decision::Allow);
+    let harmless = [
+        "tar xf a.tar -C two; rm -rf \"$PWD/$(cat d.txt)\"",
+        "tar xf a.tar; cat d.txt",
+        "tar xf a.tar; source ./c.sh; echo \"$D\"",
+        "git commit -am x; rm -rf \"$PWD/$(cat d.txt)\"",
+        "git checkout other; rm -rf \"$PWD/$(cat venv/d)\"",
+        "git checkout other; source ./c.sh; make",
+        "(sleep 1; cat d.txt) & make; echo a > e.txt",
+        "rm -rf \"$PWD/$(cat d.txt)\"; git checkout other",
+    ];
+    assert_all(decisions(&harmless, add), |decision| decision == Decision::Allow);
+}

@@ -8,7 +8,7 @@
 use super::Interpreter;
 use super::descriptors::descriptor_named;
 use super::state::{Content, Flags, Slot, Space, join_slots};
-use crate::effect::{Rest, Scope, Target, Unknown, WriteMode};
+use crate::effect::{EffectKind, Rest, Scope, Target, Unknown, WriteMode};
 use crate::knowledge::names_program;
 use crate::place::is_fresh;
 use crate::session::Session;
@@ -89,16 +89,31 @@ impl<'a> Interpreter<'a, '_> {
             // Something was written to a place that is not known.
             return Stream { text: None, origins: origins.union(Origins::WRITTEN), source: None };
         }
+        let refilled = self.may_be_refilled(paths, executed || target.scope == Scope::Product);
         let readable = (executed || !self.unreadable && !removed && !path.is_roundabout())
             && !self.elsewhere
-            && !origins.intersects(Origins::SECRET.union(Origins::ENVIRONMENT));
+            && !origins.intersects(Origins::SECRET.union(Origins::ENVIRONMENT))
+            && (executed || !refilled);
         let text = if readable { self.world.content(target.path, LONGEST_FILE) } else { None };
         let text = text.filter(|text| self.budget.produce(text.len()));
         let text = text.map(|text| &*self.arena.alloc_slice_copy(&text));
-        if let Some(text) = text.filter(|_| removed) {
+        if let Some(text) = text.filter(|_| removed || refilled) {
             self.scripts.doubt(text);
         }
+        if text.is_some() && !executed {
+            self.scripts.use_beside(target.path);
+        }
         Stream { text, origins, source: None }
+    }
+
+    /// Whether what the disk holds at one of these paths may have been replaced by what was done before. `kept`: it is what was built, which
+    /// git leaves alone, or a script, which from git is the project's own as the one before it.
+    fn may_be_refilled(&mut self, paths: impl Iterator<Item = &'a [u8]> + Clone, kept: bool) -> bool {
+        self.budget.spend(self.effects.len());
+        self.effects.iter().any(|effect| {
+            !(kept && matches!(effect.kind, EffectKind::Vcs { .. }))
+                && paths.clone().any(|path| effect.kind.may_refill(path))
+        })
     }
 
     /// Whether something was written to a place that is not known after this file was.
