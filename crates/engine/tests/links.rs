@@ -19,7 +19,12 @@ fn fill(workspace: &Path) {
 
 /// The decisions about commands in a workspace to which something was added.
 fn decisions(commands: &[&str], add: impl Fn(&Path, &Path)) -> Vec<(String, Decision)> {
-    let directory = tempfile::tempdir().unwrap();
+    decisions_below(&std::env::temp_dir(), commands, add)
+}
+
+/// The same of a home directory that lies there.
+fn decisions_below(place: &Path, commands: &[&str], add: impl Fn(&Path, &Path)) -> Vec<(String, Decision)> {
+    let directory = tempfile::tempdir_in(place).unwrap();
     let home = directory.path().canonicalize().unwrap();
     let (workspace, outside) = (home.join("project"), home.join("outside"));
     fill(&workspace);
@@ -254,4 +259,51 @@ fn what_may_have_been_replaced_is_not_read() {
         "rm -rf \"$PWD/$(cat d.txt)\"; git checkout other",
     ];
     assert_all(decisions(&harmless, add), |decision| decision == Decision::Allow);
+}
+
+/// An environment's interpreter is a link to one that is installed.
+#[test]
+fn a_link_to_an_installed_program_is_that_program() {
+    let installed = |workspace: &Path, _: &Path| {
+        let home = workspace.parent().unwrap();
+        let python = home.join(".local/share/uv/python/cpython-3.12/bin/python3.12");
+        fs::create_dir_all(python.parent().unwrap()).unwrap();
+        fs::write(&python, "\x7fELF\0").unwrap();
+        fs::create_dir_all(workspace.join(".venv/bin")).unwrap();
+        symlink(&python, workspace.join(".venv/bin/python3")).unwrap();
+        symlink("python3", workspace.join(".venv/bin/python")).unwrap();
+        // By another name many a program does something else.
+        symlink(&python, workspace.join(".venv/bin/ls")).unwrap();
+        symlink(home.join("outside/python3"), workspace.join("one/python3")).unwrap();
+        fs::write(home.join("outside/python3"), "\x7fELF\0").unwrap();
+        symlink(&python, home.join("outside/python")).unwrap();
+    };
+    let harmless = [
+        ".venv/bin/python -c 'print(1)'",
+        "./.venv/bin/python3 -m pytest -q",
+        "$PWD/.venv/bin/python manage.py test",
+        "mkdir -p build; .venv/bin/python -m pytest",
+    ];
+    // Among temporary files nothing is installed.
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    assert_all(decisions_below(place, &harmless, installed), |decision| decision == Decision::Allow);
+    let judged = [
+        ".venv/bin/python -c 'import shutil; shutil.rmtree(\"/home\")'",
+        ".venv/bin/ls",
+        "one/python3 -c 'print(1)'",
+        "tar xf a.tar; .venv/bin/python -c 'print(1)'",
+        "git checkout other; .venv/bin/python -c 'print(1)'",
+        "ln -sf /tmp/x .venv/bin/python; .venv/bin/python -c 'print(1)'",
+        "cp /tmp/x .venv/bin/python; .venv/bin/python -c 'print(1)'",
+        "rm -rf .venv; cp -r /tmp/x .venv; .venv/bin/python -c 'print(1)'",
+        "one/../.venv/bin/ls -la",
+        // What lies beside a link from elsewhere is not the project's.
+        "../outside/python -c 'print(1)'",
+        "\"$HOME\"/outside/python -m pytest",
+        "echo 'import os; os.system(\"x\")' > .venv/lib/python3.12/site-packages/a.pth; .venv/bin/python -c 'print(1)'",
+        "echo 'home = /tmp/x' > .venv/pyvenv.cfg; .venv/bin/python -c 'print(1)'",
+        "echo 'import x' > .venv/lib/python3.12/site-packages/sitecustomize.py; .venv/bin/python -c 'print(1)'",
+        "cp -r /tmp/x/. .venv/lib; .venv/bin/python -c 'print(1)'",
+    ];
+    assert_all(decisions_below(place, &judged, installed), |decision| decision != Decision::Allow);
 }

@@ -14,9 +14,14 @@ const INSTALLED: [&[u8]; 9] = [
 ];
 
 /// Directories below the home directory where toolchains install programs.
-const INSTALLED_AT_HOME: [&[u8]; 8] = [
+const INSTALLED_AT_HOME: [&[u8]; 13] = [
     b".cargo/bin/",
     b".local/bin/",
+    b".local/share/mise/installs/",
+    b".local/share/uv/python/",
+    b".local/share/uv/tools/",
+    b".rustup/toolchains/",
+    b".volta/bin/",
     b".pyenv/",
     b".rbenv/",
     b".nvm/",

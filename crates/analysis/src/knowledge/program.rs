@@ -61,6 +61,13 @@ pub(super) fn find<'a>(
     if let Some((name, program)) = described.filter(|_| !writable && is_installed(text, session.home())) {
         return Found::Described(name, program);
     }
+    if let Some((name, program)) =
+        described.filter(|(_, program)| !writable && leads_to(session, &target, text, *program))
+    {
+        let kind = EffectKind::Code { language: "project", text: None, origin: Origins::FILE, source: None };
+        session.emit(kind, word.span, Certainty::Possible);
+        return Found::Resembling(name, program);
+    }
     let copied = session.copied_from(&word.value);
     let described = match copied {
         Some(from) if is_installed(from, session.home()) || names_program(from) => {
@@ -116,6 +123,38 @@ pub(super) fn find<'a>(
         Some((name, program)) => Found::Resembling(name, program),
         None => Found::Done(Stream::unknown(Origins::UNKNOWN, call.span)),
     }
+}
+
+/// Whether what a link leads to is installed, and is the program of the link's name (`.venv/bin/python`). What this command may have put
+/// in its place is judged as any file.
+fn leads_to<'a>(session: &mut dyn Session<'a>, target: &Target<'a>, link: &[u8], program: Program) -> bool {
+    let installed = target.rest == Rest::Exact && is_installed(target.path, session.home());
+    let found = if installed { described(values::base_name(target.path)) } else { None };
+    if !found.is_some_and(|(_, found)| found.is_same(program)) {
+        return false;
+    }
+    let place = match (link, session.cwd()) {
+        ([b'/', ..], _) => link.to_vec(),
+        (_, Some(cwd)) => [cwd, b"/", link.strip_prefix(b"./").unwrap_or(link)].concat(),
+        _ => return false,
+    };
+    if place.split(|byte| *byte == b'/').any(|part| matches!(part, b".." | b".")) {
+        return false;
+    }
+    // An interpreter loads what lies beside the link, and beside the directory that it is in.
+    let mut slashes = place.iter().enumerate().rev().filter(|(_, byte)| **byte == b'/');
+    let (Some((directory, _)), Some((around, _))) = (slashes.next(), slashes.next()) else { return false };
+    let (directory, around) =
+        (place.get(..directory).unwrap_or_default(), place.get(..=around).unwrap_or_default());
+    let directory = Value::text(session.arena().alloc_slice_copy(directory), Origins::LITERAL);
+    let told = session.effects().len();
+    session.works(told);
+    matches!(session.target(&directory).scope, Scope::Workspace | Scope::Product)
+        && !session.effects().iter().any(|effect| {
+            let beside =
+                matches!(effect.kind, EffectKind::Write { target, .. } if target.path.starts_with(around));
+            beside || effect.kind.may_change(&place) || effect.kind.may_refill(&place)
+        })
 }
 
 /// Whether a program works on projects, which have a script by its name then (`./gradlew`). One of the system may have a name

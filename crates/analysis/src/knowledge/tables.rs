@@ -22,6 +22,11 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Whether both have one description.
+    pub(crate) const fn is_same(self, other: Self) -> bool {
+        self.level == other.level
+    }
+
     /// Its options, operands and subcommands.
     pub(crate) const fn level(&self) -> Level {
         Level(self.level)
