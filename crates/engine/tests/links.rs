@@ -307,3 +307,45 @@ fn a_link_to_an_installed_program_is_that_program() {
     ];
     assert_all(decisions_below(place, &judged, installed), |decision| decision != Decision::Allow);
 }
+
+/// Programs of an environment are the project's own, unless the command has written them, what they load, or where a link to one leads.
+#[test]
+fn programs_that_are_found_in_the_workspace_were_there() {
+    let environment = |workspace: &Path, _: &Path| {
+        fs::create_dir_all(workspace.join(".venv/bin")).unwrap();
+        fs::write(workspace.join(".venv/bin/pytest"), "#!/bin/sh\n").unwrap();
+        fs::write(workspace.join("tool.sh"), "echo x\n").unwrap();
+        symlink("../../tool.sh", workspace.join(".venv/bin/mypy")).unwrap();
+        symlink(".venv/bin", workspace.join("led")).unwrap();
+    };
+    let harmless = [
+        "echo 'print(1)' > t.py; PATH=$PWD/.venv/bin:$PATH pytest t.py",
+        "sed -i s/a/b/ one/x; export VIRTUAL_ENV=$PWD/.venv; export PATH=\"$VIRTUAL_ENV/bin:$PATH\"; pytest",
+        "PATH=$PWD/.venv/bin:$PATH; echo a > b; pytest",
+        "PATH=$PWD/.venv/bin:$PATH; mypy one; echo a > tool.sh",
+        "PATH=$PWD/.venv/bin:$PATH; echo a > tool.sh; pytest",
+    ];
+    assert_all(decisions(&harmless, environment), |decision| decision == Decision::Allow);
+    let judged = [
+        "echo 'rm -rf ~' > .venv/bin/pytest; PATH=$PWD/.venv/bin:$PATH pytest",
+        "echo 'rm -rf ~' > .venv/bin/x; PATH=$PWD/.venv/bin:$PATH x",
+        "echo 'rm -rf ~' > .venv/x; PATH=$PWD/.venv/bin:$PATH pytest",
+        "echo 'rm -rf ~' > .venv/x; export VIRTUAL_ENV=$PWD/.venv; pytest",
+        "echo 'rm -rf ~' > tool.sh; PATH=$PWD/.venv/bin:$PATH mypy",
+        "echo 'rm -rf ~' > tool.sh; PATH=$PWD/led:$PATH mypy",
+        "echo 'rm -rf ~' > .venv/bin/x; PATH=$PWD/led:$PATH x",
+        "PATH=$PWD/.venv/bin:$PATH; echo 'rm -rf ~' > tool.sh; mypy",
+        "PATH=$PWD/led:$PATH; echo 'rm -rf ~' > tool.sh; mypy",
+        "PATH=$PWD/.venv/bin:$PATH; echo 'rm -rf ~' > .venv/bin/pytest; pytest",
+        "PATH=$PWD/.venv/bin:$PATH; echo 'rm -rf ~' > led/pytest; pytest",
+        "cp -r /tmp/x/. .venv; PATH=$PWD/.venv/bin:$PATH pytest",
+        "cp -r /tmp/x .venv/bin; PATH=$PWD/.venv/bin:$PATH x",
+        "cp /tmp/x .venv/bin/pytest; PATH=$PWD/.venv/bin:$PATH pytest",
+        "cp -r /tmp/x/. .; PATH=$PWD/.venv/bin:$PATH pytest",
+        "ln -s /tmp/x .venv/bin/x; PATH=$PWD/.venv/bin:$PATH x",
+        "echo x > \"$F\"; PATH=$PWD/.venv/bin:$PATH pytest",
+        "echo 'rm -rf ~' > x; PATH=$PWD:$PATH x",
+        "echo 'rm -rf ~' > x; PATH=.:$PATH x",
+    ];
+    assert_all(decisions(&judged, environment), |decision| decision != Decision::Allow);
+}

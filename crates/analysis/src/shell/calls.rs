@@ -234,15 +234,17 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
-    /// Whether the command may have put a file of this name anywhere.
+    /// Whether the command may have put a file of this name anywhere, or where a link of this name leads.
     fn may_have_made(&mut self, name: &[u8]) -> bool {
-        self.budget.spend(self.state.size_with_files());
+        self.budget.spend(self.state.size_with_files() + self.programs_led.len());
         // Of a place that is not known nothing stands behind the last slash, nor of a whole directory.
         let may_be = |path: &[u8]| {
             let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
             last.is_empty() || last == name
         };
+        let mut led = self.programs_led.iter().filter(|(link, _)| *link == name);
         !self.links.is_empty()
+            || led.any(|(_, led)| self.written_at(led).is_some())
             || self.state.files().any(|(path, slot)| matches!(slot.content, Content::File(_)) && may_be(path))
     }
 

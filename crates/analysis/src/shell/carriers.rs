@@ -16,7 +16,7 @@ mod tables;
 
 use super::Interpreter;
 use super::words::is_plain_prompt;
-use crate::effect::{Certainty, EffectKind, Scope, Unknown};
+use crate::effect::{Certainty, EffectKind, Rest, Scope, Unknown};
 use crate::knowledge::{endpoint, is_installed};
 use crate::place::FRESH;
 use crate::session::Reentry;
@@ -181,6 +181,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Judges the directories of a search path. False if one of them is not understood.
     fn search_path(&mut self, name: &[u8], value: &Value<'a>, span: Span) -> bool {
+        use crate::session::Session;
         let mut entries: Vec<Vec<Piece<'a>>> = vec![Vec::new()];
         for piece in value.pieces().iter() {
             match piece {
@@ -205,14 +206,14 @@ impl<'a> Interpreter<'a, '_> {
         let written = if value.pieces().iter().any(is_text) { Origins::LITERAL } else { Origins::NONE };
         let from_environment =
             written.union(Origins::ALL_VARIABLES).contains(value.origins) && !self.loops_over_names;
-        let mut project = false;
+        let (mut project, mut filled) = (false, false);
         let count = entries.len();
         // The whole of a path that grows is looked through each time; few are written that are longer than these.
         if !self.budget.spend(32 * count + 64 * count.saturating_sub(USUAL_ENTRIES)) {
             return false;
         }
         for (index, entry) in entries.iter().enumerate() {
-            let scope = match entry.as_slice() {
+            let place = match entry.as_slice() {
                 // An empty entry is the working directory, but `$VAR:x` with an empty variable is what everybody writes.
                 [] if (count == 1 || index + 1 == count) && name != b"PATH" => continue,
                 // What the environment held before, or a directory that it names.
@@ -220,22 +221,34 @@ impl<'a> Interpreter<'a, '_> {
                     continue;
                 }
                 [Piece::Text(text)] if text.starts_with(b"/") || !text.starts_with(b"-") => {
-                    self.place_of(&Value::of(self.arena, entry, value.origins))
+                    self.target(&Value::of(self.arena, entry, value.origins))
                 }
-                [] => self.place_of(&Value::text(b".", Origins::LITERAL)),
+                [] => self.target(&Value::text(b".", Origins::LITERAL)),
                 _ => return false,
             };
             // What is found from where the shell stands is another thing than its name says.
             let fixed = matches!(entry.as_slice(), [Piece::Text([b'/', ..]), ..]);
-            match scope {
+            match place.scope {
                 Scope::System | Scope::Home | Scope::Elsewhere if fixed => {}
-                Scope::Workspace | Scope::Product => project = true,
+                Scope::Workspace | Scope::Product => {
+                    project = true;
+                    if name == b"PATH" && place.rest == Rest::Exact {
+                        let links = self.links_there(place.path).unwrap_or_default();
+                        self.programs_led.extend(links);
+                    }
+                    filled |= self.state.has_files()
+                        && match name {
+                            b"PATH" => self.may_hold_written_programs(&place, b""),
+                            b"VIRTUAL_ENV" => self.may_hold_written_programs(&place, b"/bin"),
+                            _ => true,
+                        };
+                }
                 _ => return false,
             }
         }
         if project {
             self.searches_workspace |= name == b"PATH";
-            if self.state.has_files() {
+            if filled {
                 // The script may have put a program there.
                 return false;
             }

@@ -13,11 +13,15 @@ use crate::knowledge::names_program;
 use crate::place::is_fresh;
 use crate::session::Session;
 use crate::value::{Origins, Stream, Value};
+use crate::world::Entries;
 
 /// The longest file that is followed.
 const LONGEST_FILE: usize = 64 << 10;
 /// So many copies are kept in mind.
 const MOST_COPIES: usize = 128;
+
+/// So many programs of a directory are looked at.
+const MOST_PROGRAMS: usize = 1024;
 
 /// So many places of removed files are kept apart.
 const MOST_REMOVED: usize = 128;
@@ -147,7 +151,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// What the command has written to a path, by its own name or with everything in a directory above.
-    fn written_at(&self, path: &[u8]) -> Option<Slot<'a>> {
+    pub(super) fn written_at(&self, path: &[u8]) -> Option<Slot<'a>> {
         self.written_over(path, self.state.get(Space::File, path))
     }
 
@@ -181,6 +185,44 @@ impl<'a> Interpreter<'a, '_> {
             others.push(path);
         }
         (target.path, others)
+    }
+
+    /// Whether a program that is found by its name in a directory, or in one below it, may be one that the script has written: there,
+    /// beside that directory, where programs have what they load, or where a link in it leads.
+    pub(super) fn may_hold_written_programs(&mut self, directory: &Target<'a>, below: &[u8]) -> bool {
+        let anywhere = self.state.get(Space::File, b"").content != Content::Initial;
+        if anywhere || directory.rest != Rest::Exact || !self.links.is_empty() {
+            return true;
+        }
+        let (own, others) = self.aliases(directory);
+        for place in [own].into_iter().chain(others) {
+            let place = [place, below].concat();
+            let around = place.iter().rposition(|byte| *byte == b'/').and_then(|end| place.get(..=end));
+            let Some(around) = around.filter(|around| around.len() > 1) else { return true };
+            let any = [around, b"x"].concat();
+            let copied = self.copies.iter().any(|(copy, _)| {
+                copy.starts_with(around)
+                    || around.strip_prefix(*copy).is_some_and(|rest| rest.starts_with(b"/"))
+            });
+            if copied || !self.files_below(around).is_empty() || self.written_at(&any).is_some() {
+                return true;
+            }
+        }
+        let links = self.links_there(&[own, below].concat());
+        links.is_none_or(|links| links.into_iter().any(|(_, led)| self.written_at(led).is_some()))
+    }
+
+    /// The links that lie in a directory of the workspace, each with where it leads. `None`: they cannot be told.
+    pub(super) fn links_there(&mut self, directory: &[u8]) -> Option<Vec<(&'a [u8], &'a [u8])>> {
+        let Entries::Names(names) = self.world.entries(directory, MOST_PROGRAMS) else { return None };
+        self.budget.spend(64 * names.len());
+        let links = names.into_iter().filter(|(_, is_link)| *is_link);
+        let led = links.filter_map(|(name, _)| {
+            let link = [directory, b"/", &name].concat();
+            let led = self.places.led_by_the_disk(self.world, &link)?;
+            Some((&*self.arena.alloc_slice_copy(&name), led))
+        });
+        Some(led.collect())
     }
 
     /// A file was changed in a way that is not followed. Gives what was known before.

@@ -174,6 +174,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     gives_prompt_back: bool,
     /// `$PATH` may lead into the workspace.
     searches_workspace: bool,
+    /// Links that lie where `$PATH` leads in the workspace, each with where it leads.
+    programs_led: Vec<(&'a [u8], &'a [u8])>,
     /// The last known `$PATH`, and whether the programs of the system are found there.
     searched: (&'a [u8], bool),
     /// What a program made that may be a directory, which no redirection writes.
@@ -324,6 +326,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             loops_over_names: false,
             gives_prompt_back: false,
             searches_workspace: false,
+            programs_led: Vec::new(),
             searched: (&[], false),
             made: BTreeSet::new(),
             moves: 0,
