@@ -197,17 +197,12 @@ const SERVERS: [&str; 15] = [
     "settings.local.json",
 ];
 
-/// Directories, by the ends of their paths, of whose files each is read; of direnv's, what a shell of Nix was when it was last made, which is
-/// evaluated without a question as long as `.envrc` says the same.
-const READ_IN: [&str; 7] = [
-    ".bsp",
-    ".direnv",
-    ".externaltoolbuilders",
-    ".mise/conf.d",
-    ".nova/tasks",
-    ".shadowenv.d",
-    "mise/conf.d",
-];
+/// Directories, by the ends of their paths, of whose files each is read.
+const READ_IN: [&str; 6] =
+    [".bsp", ".externaltoolbuilders", ".mise/conf.d", ".nova/tasks", ".shadowenv.d", "mise/conf.d"];
+
+/// Of a directory, files with an ending: what a shell of Nix was when it was last made, which direnv evaluates without a question.
+const CACHED_SHELLS: (&str, &str) = (".direnv", "rc");
 
 /// Directories, by the ends of their paths, of programs that are run without anybody naming them: scripts of hooks by what they lie
 /// for (lefthook, of work trees and issues of agents), what the `repo` of Android's sources starts, plugins of a vault of notes, and yarn itself
@@ -301,6 +296,7 @@ pub(crate) fn leads_to_settings(request: &Request, place: &Path, path: &Path) ->
     };
     if OF_RULES.iter().any(|known| path.ends_with(known))
         || READ_BY_PATH.iter().chain(&WAYS).any(|known| above(known))
+        || path.ends_with(CACHED_SHELLS.0)
         || READ_IN.iter().chain(&RUN_FROM).any(|known| path.ends_with(known) || above(known))
     {
         return true;
@@ -324,6 +320,7 @@ pub(crate) fn is_read_by_others(path: &Path) -> bool {
                 || is_of_servers(&path)
                 || READ_BY_PATH.iter().any(|known| path.ends_with(known))
                 || READ_IN.iter().any(|known| above.ends_with(known))
+                || (above.ends_with(CACHED_SHELLS.0) && ending == CACHED_SHELLS.1)
                 || path
                     .ancestors()
                     .skip(1)
@@ -470,6 +467,7 @@ mod tests {
             "lint-staged.md",
             ".obsidian/app.json",
             ".obsidian/themes/x/theme.css",
+            ".direnv/python-3.13",
             ".direnv/python-3.13/bin/activate",
             ".ropeproject/objectdb",
             ".gitpod/README.md",
