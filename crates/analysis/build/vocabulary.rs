@@ -103,7 +103,6 @@ const COMPUTED: &[(&str, Computed)] = &[
     ("numbers", Computed::Numbers),
     ("last-name", Computed::LastName),
     ("parent", Computed::Parent),
-    ("path", Computed::Path),
     ("here", Computed::Here),
     ("nothing", Computed::Nothing),
 ];

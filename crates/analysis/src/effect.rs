@@ -192,7 +192,7 @@ impl EffectKind<'_> {
     }
 
     /// Whether a file that lies at a place may hold something else since: what was written or removed there or with a directory above it,
-    /// and what git brings into the tree.
+    /// and what git brings into the tree ([`brings_files`](Self::brings_files)).
     pub(crate) fn may_refill(&self, place: &[u8]) -> bool {
         match *self {
             Self::Write { target, .. } | Self::Delete { target, .. } => {
@@ -201,9 +201,14 @@ impl EffectKind<'_> {
                     target.rest != Rest::Exact || rest.is_empty() || rest.starts_with(b"/")
                 })
             }
-            Self::Vcs { action } => matches!(action, "branch" | "discard" | "merge" | "rewrite" | "stash"),
-            _ => false,
+            _ => self.brings_files(),
         }
+    }
+
+    /// Whether it brings files of a repository into the tree, in place of those that are there.
+    pub(crate) const fn brings_files(&self) -> bool {
+        let Self::Vcs { action } = self else { return false };
+        matches!(action.as_bytes(), b"branch" | b"discard" | b"merge" | b"rewrite" | b"stash")
     }
 
     /// The effect's name in kebab-case, as it stands in JSON.

@@ -21,7 +21,7 @@ fn effects(command: &str) -> Vec<String> {
     short(analyze(&arena, &request, &Frozen).effects)
 }
 
-/// As `python3 -m venv` and `uv venv` write it, as far as it is about variables.
+/// As versions of `python3 -m venv` write it, and with what `uv venv` asks of other shells, as far as it is about variables.
 const ACTIVATE: [&str; 3] = [
     "deactivate () {
     if [ -n \"${_OLD_VIRTUAL_PATH:-}\" ] ; then
@@ -74,9 +74,8 @@ fi
     fi
 fi
 VIRTUAL_ENV='/w/.venv'
-if ([ \"$OSTYPE\" = \"cygwin\" ] || [ \"$OSTYPE\" = \"msys\" ]) && $(command -v cygpath &> /dev/null) ; then
-    VIRTUAL_ENV=$(cygpath -u \"$VIRTUAL_ENV\")
-fi
+_OLD_VIRTUAL_PATH=\"$PATH\"
+PATH=\"$VIRTUAL_ENV/bin:$PATH\"
 export VIRTUAL_ENV
 if [ \"x\" != x ] ; then
     VIRTUAL_ENV_PROMPT=\"\"
@@ -160,6 +159,9 @@ const JUDGED: &[&str] = &[
     "PS1+=\"$X\"",
     "PS1+='$(id)'",
     "x=ok; while read -r l; do PS4=\"$x $PS4\"; x=$l; done < f; set -x; ls",
+    "export PYTHONHOME=$PWD/e; cp x e/lib/os.py; python3 -c 'print(1)'",
+    "PYTHONHOME=/mnt/x python3 -c 'print(1)'",
+    "VIRTUAL_ENV=$(cygpath -u /a); PATH=\"$VIRTUAL_ENV/bin:$PATH\"",
     "VIRTUAL_ENV_PROMPT=$(cat f); PS1=\"($VIRTUAL_ENV_PROMPT) $PS1\"",
     "PS1=\"$(( x )) $PS1\" PS4=\"$Y\"",
     "PS1=\"${(%):-%x}$X\"",

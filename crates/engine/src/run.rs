@@ -319,8 +319,8 @@ impl Firewall {
             false => (None, None),
         };
         // What only reads the workspace changes nothing of what is protected in it, so nobody has to look for that.
-        let led = match writable {
-            true => special.led_to(request).ok_or_else(|| Error::NotSeen(request.workspace.clone()))?,
+        let git = match writable {
+            true => special.git_targets(request).ok_or_else(|| Error::NotSeen(request.workspace.clone()))?,
             false => Vec::new(),
         };
         if !writable {
@@ -330,7 +330,7 @@ impl Firewall {
             if let Some(ahead) = ahead {
                 ahead.overlay(&request.workspace, layer.layer());
             }
-            places.extend(led);
+            places.extend(git);
             // They are judged when it is committed.
             places.extend(special.link_targets());
             special.protected.clear();
@@ -348,7 +348,7 @@ impl Firewall {
             special.protected.extend(places.iter().cloned());
             special.protected.extend(Inside::find(request).there(request, is_guarded));
             // What is not there yet cannot be mounted over.
-            let inside = led.into_iter().filter(|path| path.starts_with(&request.workspace));
+            let inside = git.into_iter().filter(|path| path.starts_with(&request.workspace));
             let (there, missing) = inside.partition::<Vec<_>, _>(|path| path.exists());
             special.protected.extend(there);
             special.missing = missing.into_iter().filter(|path| path.symlink_metadata().is_err()).collect();

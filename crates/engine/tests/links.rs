@@ -243,9 +243,6 @@ fn what_may_have_been_replaced_is_not_read() {
         "git switch other; rm -rf \"$PWD/$(cat d.txt)\"",
         "git merge other; rm -rf \"$PWD/$(cat d.txt)\"",
         "for i in 1 2; do rm -rf \"$PWD/$(cat d.txt)\"; tar xf $i.tar; done",
-        "(sleep 1; rm -rf \"$PWD/$(cat d.txt)\") & rm d.txt",
-        "(sleep 1; rm -rf \"$PWD/$(cat d.txt)\") & echo ../.. > d.txt",
-        "(sleep 1; rm -rf \"$PWD/$(cat d.txt)\") & mv e.txt d.txt",
     ];
     assert_all(decisions(&lines, add), |decision| decision != Decision::Allow);
     let harmless = [
@@ -256,6 +253,8 @@ fn what_may_have_been_replaced_is_not_read() {
         "git checkout other; rm -rf \"$PWD/$(cat venv/d)\"",
         "git checkout other; source ./c.sh; make",
         "(sleep 1; cat d.txt) & make; echo a > e.txt",
+        "while read -r l; do echo \"$l\"; done < <(cat d.txt); rm d.txt",
+        "cat d.txt & wait; echo x > d.txt",
         "rm -rf \"$PWD/$(cat d.txt)\"; git checkout other",
     ];
     assert_all(decisions(&harmless, add), |decision| decision == Decision::Allow);
@@ -277,6 +276,11 @@ fn a_link_to_an_installed_program_is_that_program() {
         symlink(home.join("outside/python3"), workspace.join("one/python3")).unwrap();
         fs::write(home.join("outside/python3"), "\x7fELF\0").unwrap();
         symlink(&python, home.join("outside/python")).unwrap();
+        symlink(".venv", workspace.join("led")).unwrap();
+        fs::create_dir_all(workspace.join("far/bin")).unwrap();
+        fs::create_dir_all(workspace.join("tools")).unwrap();
+        symlink(&python, workspace.join("tools/py")).unwrap();
+        symlink("../../tools/py", workspace.join("far/bin/python")).unwrap();
     };
     let harmless = [
         ".venv/bin/python -c 'print(1)'",
@@ -304,6 +308,10 @@ fn a_link_to_an_installed_program_is_that_program() {
         "echo 'home = /tmp/x' > .venv/pyvenv.cfg; .venv/bin/python -c 'print(1)'",
         "echo 'import x' > .venv/lib/python3.12/site-packages/sitecustomize.py; .venv/bin/python -c 'print(1)'",
         "cp -r /tmp/x/. .venv/lib; .venv/bin/python -c 'print(1)'",
+        "cp -r two/. .venv; led/bin/python -c 'print(1)'",
+        "cp -r two/. tools; far/bin/python -c 'print(1)'",
+        "mv two/py tools/py; far/bin/python -c 'print(1)'",
+        "curl -o .venv/bin/python http://localhost/x; .venv/bin/python -c 'print(1)'",
     ];
     assert_all(decisions_below(place, &judged, installed), |decision| decision != Decision::Allow);
 }
@@ -344,6 +352,10 @@ fn programs_that_are_found_in_the_workspace_were_there() {
         "cp -r /tmp/x/. .; PATH=$PWD/.venv/bin:$PATH pytest",
         "ln -s /tmp/x .venv/bin/x; PATH=$PWD/.venv/bin:$PATH x",
         "echo x > \"$F\"; PATH=$PWD/.venv/bin:$PATH pytest",
+        "cp /tmp/x two/.venv/bin/cc; PATH=.venv/bin:$PATH; cd two; make",
+        "PATH=$PWD/.venv/bin:$PATH; cp -r /tmp/x/. .venv; pytest",
+        "PATH=$PWD/.venv/bin:$PATH; printf x > .venv/lib/os.py; pytest",
+        "export VIRTUAL_ENV=$PWD/.venv; PATH=$VIRTUAL_ENV/bin:$PATH; echo x > .venv/bin/pytest; pytest",
         "echo 'rm -rf ~' > x; PATH=$PWD:$PATH x",
         "echo 'rm -rf ~' > x; PATH=.:$PATH x",
     ];

@@ -9,6 +9,7 @@ use super::words::{Act, Fact};
 use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::{Call, Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
+use crate::world::FileKind;
 use shward_syntax::Dialect;
 
 /// What a command word leads to.
@@ -146,15 +147,33 @@ fn leads_to<'a>(session: &mut dyn Session<'a>, target: &Target<'a>, link: &[u8],
     let (Some((directory, _)), Some((around, _))) = (slashes.next(), slashes.next()) else { return false };
     let (directory, around) =
         (place.get(..directory).unwrap_or_default(), place.get(..=around).unwrap_or_default());
-    let directory = Value::text(session.arena().alloc_slice_copy(directory), Origins::LITERAL);
+    let named = session.arena().alloc_slice_copy(directory);
+    let inside = session.target(&Value::text(named, Origins::LITERAL));
+    // By another name it lies beside something else.
+    let straight = session.world().canonical(named).is_some_and(|real| *real == *named);
+    if !straight || !matches!(inside.scope, Scope::Workspace | Scope::Product) {
+        return false;
+    }
     let told = session.effects().len();
     session.works(told);
-    matches!(session.target(&directory).scope, Scope::Workspace | Scope::Product)
-        && !session.effects().iter().any(|effect| {
-            let beside =
-                matches!(effect.kind, EffectKind::Write { target, .. } if target.path.starts_with(around));
-            beside || effect.kind.may_change(&place) || effect.kind.may_refill(&place)
-        })
+    let kinds: Vec<_> = session.effects().iter().map(|effect| effect.kind).collect();
+    let world = session.world();
+    // Nothing is known of the links on the way but that they were there.
+    let is_on_the_way = |target: &Target<'_>| {
+        target.tree
+            || target.rest != Rest::Exact
+            || world.kind(target.path) == FileKind::Directory
+            || world.canonical(target.path).is_some_and(|real| *real != *target.path)
+    };
+    !kinds.iter().any(|kind| {
+        let changed = match kind {
+            EffectKind::Write { target, .. } | EffectKind::Delete { target, .. } => {
+                target.path.starts_with(around) || is_on_the_way(target)
+            }
+            _ => false,
+        };
+        changed || [&place, target.path].iter().any(|path| kind.may_change(path) || kind.may_refill(path))
+    })
 }
 
 /// Whether a program works on projects, which have a script by its name then (`./gradlew`). One of the system may have a name

@@ -89,12 +89,17 @@ pub(super) fn setting<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, field: &Field<
     }
 }
 
-/// Whether a setting of this name, or with this value, cannot execute anything.
+/// Whether a setting of this name, or with this value, cannot execute anything. Keys are the same in any case, values are not.
 pub(crate) fn is_harmless(level: &Level, text: &[u8]) -> bool {
-    level.harmless().iter().any(|known| match known.strip_suffix('*') {
-        Some(start) => {
-            text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+    let after = |start: &str| {
+        text.split_at_checked(start.len()).filter(|(head, _)| head.eq_ignore_ascii_case(start.as_bytes()))
+    };
+    level.harmless().iter().any(|known| match (known.strip_suffix('*'), known.find('=')) {
+        (Some(start), _) => after(start).is_some(),
+        (None, Some(end)) => {
+            let (key, value) = known.split_at(end);
+            after(key).is_some_and(|(_, rest)| rest == value.as_bytes())
         }
-        None => text.eq_ignore_ascii_case(known.as_bytes()),
+        (None, None) => after(known).is_some_and(|(_, rest)| rest.is_empty()),
     })
 }

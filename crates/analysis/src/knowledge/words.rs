@@ -241,8 +241,6 @@ pub(crate) enum Computed {
     LastName,
     /// All but the last name of a path.
     Parent,
-    /// The absolute path that it is given.
-    Path,
     /// The directory that it works in.
     Here,
     Nothing,

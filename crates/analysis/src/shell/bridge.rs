@@ -10,7 +10,7 @@ use super::state::{Content, Flags, Slot, Space};
 use crate::effect::{Certainty, Covers, Effect, EffectKind, Rest, Scope, Target, WriteMode};
 use crate::session::{Reentry, Session, Starting};
 use crate::value::{Field, Origins, Piece, Stream, Value};
-use crate::world::World;
+use crate::world::{FileKind, World};
 use bumpalo::Bump;
 use shward_syntax::{Dialect, Span};
 
@@ -74,12 +74,20 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
                     self.made.insert(target.path);
                 }
                 self.last_touched(&target, content);
+                // What is copied to a directory comes to lie in it.
+                if target.tree
+                    || target.rest != Rest::Exact
+                    || self.world.kind(target.path) == FileKind::Directory
+                {
+                    self.note_refilled(&target);
+                }
                 if target.tree {
                     self.links_spread(&target);
                 }
             }
             EffectKind::Delete { target, .. } => self.last_removed(&target),
             EffectKind::Metadata { .. } => self.locked = true,
+            EffectKind::Vcs { .. } => self.brought |= kind.brings_files(),
             EffectKind::Signal { .. } => self.signals(),
             _ => {}
         }

@@ -234,18 +234,28 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
-    /// Whether the command may have put a file of this name anywhere, or where a link of this name leads.
+    /// Whether the command may have put a file of this name anywhere, or changed what lies around the programs of the workspace.
     fn may_have_made(&mut self, name: &[u8]) -> bool {
-        self.budget.spend(self.state.size_with_files() + self.programs_led.len());
+        self.budget.spend(self.state.size_with_files());
         // Of a place that is not known nothing stands behind the last slash, nor of a whole directory.
         let may_be = |path: &[u8]| {
             let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
             last.is_empty() || last == name
         };
-        let mut led = self.programs_led.iter().filter(|(link, _)| *link == name);
         !self.links.is_empty()
-            || led.any(|(_, led)| self.written_at(led).is_some())
             || self.state.files().any(|(path, slot)| matches!(slot.content, Content::File(_)) && may_be(path))
+            || self.state.has_files() && self.may_be_written_program(name)
+    }
+
+    /// Whether a program of this name that `$PATH` leads to in the workspace may be one that the command has written, or load what it has.
+    fn may_be_written_program(&mut self, name: &[u8]) -> bool {
+        let places = std::mem::take(&mut self.programs_at);
+        let found = places.iter().any(|place| {
+            self.budget.spend(64);
+            self.is_written_around(place) || self.leads_to_written(&[*place, b"/", name].concat())
+        });
+        self.programs_at = places;
+        found
     }
 
     /// Whether the programs of the system are found where `$PATH` says.

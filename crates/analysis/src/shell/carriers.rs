@@ -16,15 +16,15 @@ mod tables;
 
 use super::Interpreter;
 use super::words::is_plain_prompt;
-use crate::effect::{Certainty, EffectKind, Rest, Scope, Unknown};
+use crate::effect::{Certainty, EffectKind, Scope, Unknown};
 use crate::knowledge::{endpoint, is_installed};
 use crate::place::FRESH;
 use crate::session::Reentry;
 use crate::value::{Origins, Piece, Stream, Value};
 pub(super) use prompts::is_prompt;
 use rule::{
-    Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Rule, Run, RunOnFile,
-    RunOnText, Search, Settings, Tool, Words,
+    Carrier, Flags, History, Inert, Kept, Obeyed, Options, Place, Program, Prompt, Proxy, Rule, Run,
+    RunOnFile, RunOnText, Search, Settings, Tool, Words,
 };
 use shward_syntax::{Dialect, Span};
 use tables::{TOLD, rule, rule_of_given};
@@ -100,6 +100,12 @@ impl<'a> Interpreter<'a, '_> {
             Inert => true,
             Carrier if name == b"HOME" => known == Some(self.request.home),
             Carrier => false,
+            Kept => {
+                known.is_some_and(<[u8]>::is_empty)
+                    || known.is_none()
+                        && value.pieces().iter().all(|piece| *piece == Piece::Unknown)
+                        && Origins::ALL_VARIABLES.contains(value.origins)
+            }
             Words(words) => text(words),
             Tool(names) => known.is_some_and(|text| {
                 text.iter()
@@ -207,6 +213,12 @@ impl<'a> Interpreter<'a, '_> {
         let from_environment =
             written.union(Origins::ALL_VARIABLES).contains(value.origins) && !self.loops_over_names;
         let (mut project, mut filled) = (false, false);
+        // Where programs lie in the directories; that of an environment becomes an entry of the path.
+        let programs: Option<&[u8]> = match name {
+            b"PATH" => Some(b""),
+            b"VIRTUAL_ENV" => Some(b"/bin"),
+            _ => None,
+        };
         let count = entries.len();
         // The whole of a path that grows is looked through each time; few are written that are longer than these.
         if !self.budget.spend(32 * count + 64 * count.saturating_sub(USUAL_ENTRIES)) {
@@ -232,22 +244,16 @@ impl<'a> Interpreter<'a, '_> {
                 Scope::System | Scope::Home | Scope::Elsewhere if fixed => {}
                 Scope::Workspace | Scope::Product => {
                     project = true;
-                    if name == b"PATH" && place.rest == Rest::Exact {
-                        let links = self.links_there(place.path).unwrap_or_default();
-                        self.programs_led.extend(links);
-                    }
-                    filled |= self.state.has_files()
-                        && match name {
-                            b"PATH" => self.may_hold_written_programs(&place, b""),
-                            b"VIRTUAL_ENV" => self.may_hold_written_programs(&place, b"/bin"),
-                            _ => true,
-                        };
+                    filled |= match programs {
+                        Some(below) => self.leads_to_programs(&place, below, fixed),
+                        None => self.state.has_files(),
+                    };
                 }
                 _ => return false,
             }
         }
         if project {
-            self.searches_workspace |= name == b"PATH";
+            self.searches_workspace |= programs.is_some();
             if filled {
                 // The script may have put a program there.
                 return false;

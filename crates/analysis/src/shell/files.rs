@@ -8,7 +8,7 @@
 use super::Interpreter;
 use super::descriptors::descriptor_named;
 use super::state::{Content, Flags, Slot, Space, join_slots};
-use crate::effect::{EffectKind, Rest, Scope, Target, Unknown, WriteMode};
+use crate::effect::{Rest, Scope, Target, Unknown, WriteMode};
 use crate::knowledge::names_program;
 use crate::place::is_fresh;
 use crate::session::Session;
@@ -21,7 +21,7 @@ const LONGEST_FILE: usize = 64 << 10;
 const MOST_COPIES: usize = 128;
 
 /// So many programs of a directory are looked at.
-const MOST_PROGRAMS: usize = 1024;
+const MOST_PROGRAMS: usize = 2048;
 
 /// So many places of removed files are kept apart.
 const MOST_REMOVED: usize = 128;
@@ -104,20 +104,31 @@ impl<'a> Interpreter<'a, '_> {
         if let Some(text) = text.filter(|_| removed || refilled) {
             self.scripts.doubt(text);
         }
-        if text.is_some() && !executed {
-            self.scripts.use_beside(target.path);
-        }
         Stream { text, origins, source: None }
     }
 
-    /// Whether what the disk holds at one of these paths may have been replaced by what was done before. `kept`: it is what was built, which
-    /// git leaves alone, or a script, which from git is the project's own as the one before it.
-    fn may_be_refilled(&mut self, paths: impl Iterator<Item = &'a [u8]> + Clone, kept: bool) -> bool {
-        self.budget.spend(self.effects.len());
-        self.effects.iter().any(|effect| {
-            !(kept && matches!(effect.kind, EffectKind::Vcs { .. }))
-                && paths.clone().any(|path| effect.kind.may_refill(path))
-        })
+    /// Whether what the disk holds at one of these paths may have been replaced by what was written below a directory, or brought by git.
+    /// `kept`: it is what was built, which git leaves alone, or a script, which from git is the project's own as the one before it.
+    fn may_be_refilled(&self, mut paths: impl Iterator<Item = &'a [u8]>, kept: bool) -> bool {
+        let is_above = |(above, whole): &(&[u8], bool), path: &[u8]| {
+            path.strip_prefix(*above).is_some_and(|rest| !whole || rest.is_empty() || rest.starts_with(b"/"))
+        };
+        self.brought && !kept
+            || !self.refilled.is_empty()
+                && paths.any(|path| self.refilled.iter().any(|place| is_above(place, path)))
+    }
+
+    /// Files below a place were written, or some that begin with its name.
+    pub(super) fn note_refilled(&mut self, target: &Target<'a>) {
+        let place = target.path.strip_suffix(b"/").unwrap_or(target.path);
+        // One more stands for all files.
+        let noted = match self.refilled.len() < MOST_REMOVED {
+            true => (place, target.rest == Rest::Exact),
+            false => (&b""[..], false),
+        };
+        if self.refilled.last() != Some(&noted) && !self.refilled.contains(&noted) {
+            self.refilled.push(noted);
+        }
     }
 
     /// Whether something was written to a place that is not known after this file was.
@@ -151,7 +162,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// What the command has written to a path, by its own name or with everything in a directory above.
-    pub(super) fn written_at(&self, path: &[u8]) -> Option<Slot<'a>> {
+    fn written_at(&self, path: &[u8]) -> Option<Slot<'a>> {
         self.written_over(path, self.state.get(Space::File, path))
     }
 
@@ -187,42 +198,54 @@ impl<'a> Interpreter<'a, '_> {
         (target.path, others)
     }
 
-    /// Whether a program that is found by its name in a directory, or in one below it, may be one that the script has written: there,
-    /// beside that directory, where programs have what they load, or where a link in it leads.
-    pub(super) fn may_hold_written_programs(&mut self, directory: &Target<'a>, below: &[u8]) -> bool {
-        let anywhere = self.state.get(Space::File, b"").content != Content::Initial;
-        if anywhere || directory.rest != Rest::Exact || !self.links.is_empty() {
-            return true;
+    /// Programs are found by their names in a directory of the workspace, or in one below it. Whether one of them may be one that the script
+    /// has written: there, beside that directory, where programs have what they load, or where a link in it leads. `fixed`: it is the same
+    /// wherever the shell stands.
+    pub(super) fn leads_to_programs(&mut self, directory: &Target<'a>, below: &[u8], fixed: bool) -> bool {
+        if directory.rest != Rest::Exact {
+            return self.state.has_files();
         }
         let (own, others) = self.aliases(directory);
         for place in [own].into_iter().chain(others) {
             let place = [place, below].concat();
-            let around = place.iter().rposition(|byte| *byte == b'/').and_then(|end| place.get(..=end));
-            let Some(around) = around.filter(|around| around.len() > 1) else { return true };
-            let any = [around, b"x"].concat();
-            let copied = self.copies.iter().any(|(copy, _)| {
-                copy.starts_with(around)
-                    || around.strip_prefix(*copy).is_some_and(|rest| rest.starts_with(b"/"))
-            });
-            if copied || !self.files_below(around).is_empty() || self.written_at(&any).is_some() {
-                return true;
+            if !self.programs_at.iter().any(|known| *known == place) {
+                self.programs_at.push(self.arena.alloc_slice_copy(&place));
             }
         }
-        let links = self.links_there(&[own, below].concat());
-        links.is_none_or(|links| links.into_iter().any(|(_, led)| self.written_at(led).is_some()))
+        self.state.has_files()
+            && (!fixed
+                || self.state.get(Space::File, b"").content != Content::Initial
+                || !self.links.is_empty()
+                || self.may_hold_written_programs(&[own, below].concat()))
     }
 
-    /// The links that lie in a directory of the workspace, each with where it leads. `None`: they cannot be told.
-    pub(super) fn links_there(&mut self, directory: &[u8]) -> Option<Vec<(&'a [u8], &'a [u8])>> {
-        let Entries::Names(names) = self.world.entries(directory, MOST_PROGRAMS) else { return None };
-        self.budget.spend(64 * names.len());
-        let links = names.into_iter().filter(|(_, is_link)| *is_link);
-        let led = links.filter_map(|(name, _)| {
-            let link = [directory, b"/", &name].concat();
-            let led = self.places.led_by_the_disk(self.world, &link)?;
-            Some((&*self.arena.alloc_slice_copy(&name), led))
+    fn may_hold_written_programs(&mut self, directory: &[u8]) -> bool {
+        let places = std::mem::take(&mut self.programs_at);
+        let written = places.iter().any(|place| self.is_written_around(place));
+        self.programs_at = places;
+        if written {
+            return true;
+        }
+        let Entries::Names(names) = self.world.entries(directory, MOST_PROGRAMS) else { return true };
+        self.budget.spend(4 * names.len());
+        let mut links = names.iter().filter(|(_, is_link)| *is_link);
+        links.any(|(name, _)| self.leads_to_written(&[directory, b"/", name].concat()))
+    }
+
+    /// Whether the script has written, or copied from elsewhere, anything into the directory that a directory of programs lies in.
+    pub(super) fn is_written_around(&mut self, programs: &[u8]) -> bool {
+        let around = programs.iter().rposition(|byte| *byte == b'/').and_then(|end| programs.get(..=end));
+        let Some(around) = around.filter(|around| around.len() > 1) else { return true };
+        let copied = self.copies.iter().any(|(copy, _)| {
+            copy.starts_with(around) || around.strip_prefix(*copy).is_some_and(|rest| rest.starts_with(b"/"))
         });
-        Some(led.collect())
+        copied || !self.files_below(around).is_empty() || self.written_at(&[around, b"x"].concat()).is_some()
+    }
+
+    /// Whether a link that lies on the disk leads to what the script has written.
+    pub(super) fn leads_to_written(&self, link: &[u8]) -> bool {
+        let led = self.places.led_by_the_disk(self.world, link);
+        led.is_some_and(|led| self.written_at(led).is_some())
     }
 
     /// A file was changed in a way that is not followed. Gives what was known before.

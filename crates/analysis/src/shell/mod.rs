@@ -174,8 +174,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     gives_prompt_back: bool,
     /// `$PATH` may lead into the workspace.
     searches_workspace: bool,
-    /// Links that lie where `$PATH` leads in the workspace, each with where it leads.
-    programs_led: Vec<(&'a [u8], &'a [u8])>,
+    /// Where `$PATH` leads in the workspace.
+    programs_at: Vec<&'a [u8]>,
     /// The last known `$PATH`, and whether the programs of the system are found there.
     searched: (&'a [u8], bool),
     /// What a program made that may be a directory, which no redirection writes.
@@ -203,6 +203,10 @@ pub(crate) struct Interpreter<'a, 'w> {
     unreadable: bool,
     /// What was removed, and when: files and directories by their names, and where names are not known what those begin with.
     removed: Vec<(&'a [u8], u32)>,
+    /// Where something below was written, and whether the name is whole.
+    refilled: Vec<(&'a [u8], bool)>,
+    /// Files of a repository were brought into the tree.
+    brought: bool,
     /// How many commands around what is being run have redirections that may fail.
     fallible: u32,
     /// Scripts that run beside what comes after them.
@@ -326,7 +330,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             loops_over_names: false,
             gives_prompt_back: false,
             searches_workspace: false,
-            programs_led: Vec::new(),
+            programs_at: Vec::new(),
             searched: (&[], false),
             made: BTreeSet::new(),
             moves: 0,
@@ -341,6 +345,8 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             locked: false,
             unreadable: false,
             removed: Vec::new(),
+            refilled: Vec::new(),
+            brought: false,
             fallible: 0,
             scripts: racing::Scripts::default(),
             passing: Vec::new(),

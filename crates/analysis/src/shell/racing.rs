@@ -107,13 +107,6 @@ impl<'a> Scripts<'a> {
         }
     }
 
-    /// A job reads what a file holds that the command has not written.
-    pub(super) fn use_beside(&mut self, path: &'a [u8]) {
-        if self.aside == Aside::Job {
-            self.jobs.insert(path);
-        }
-    }
-
     /// A text was read at these paths.
     pub(super) fn read(&mut self, text: &'a [u8], paths: &'a [&'a [u8]]) {
         self.texts.insert(text.as_ptr().addr(), (text, paths));

@@ -72,26 +72,6 @@ def call(number, *words):
     if result >= 0 or ctypes.get_errno() not in (1, 38): print('ESCAPED')
 "#;
 
-/// Settings of agents and editors, and what they have started: hooks by their path and by an interpreter, servers, an
-/// environment; and what somebody has to choose.
-const SETTINGS: [(&str, &str); 6] = [
-    (
-        ".factory/settings.json",
-        r#"{"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [
-            {"type": "command", "command": "\"$FACTORY_PROJECT_DIR\"/tools/check.sh --all"},
-            {"type": "command", "command": "python3 tools/guard.py"}]}]}}"#,
-    ),
-    (
-        ".cursor/mcp.json",
-        r#"{"mcpServers": {"a": {"command": "node", "args": ["./tools/server.mjs"]},
-            "b": {"command": "python3", "args": ["${workspaceFolder}/tools/later.py"]}}}"#,
-    ),
-    (".zed/tasks.json", r#"[{"label": "a", "command": "python3 tools/chosen.py"}]"#),
-    ("entered/.envrc", "if [ -f env.sh ]; then source_env ./env.sh; fi\nPATH_add bin\n"),
-    ("entered/env.sh", "export A=b\n"),
-    (".windsurf/hooks.json", "{\n// each time\n\"hooks\": {\"a\": [{\"command\": \"./tools/task\"}]}}\n"),
-];
-
 /// Runs each call of a session: their number of words, the words before each, and what each says.
 const CALLS: &str = r#"n=$1; shift; run=("${@:1:n}"); shift $n; for call; do "${run[@]}" "$call"; done"#;
 
@@ -188,14 +168,6 @@ impl Room {
         write("work/tool", "tool\n");
         write("work/folder/in/file", "folder\n");
         fs::set_permissions(home.join("work/tool"), fs::Permissions::from_mode(0o4755)).unwrap();
-        for (settings, text) in SETTINGS {
-            write(&format!("work/{settings}"), text);
-        }
-        for name in ["check.sh", "chosen.py", "guard.py", "server.mjs", "task"] {
-            write(&format!("work/tools/{name}"), "tools\n");
-            fs::set_permissions(home.join("work/tools").join(name), fs::Permissions::from_mode(0o755))
-                .unwrap();
-        }
         let git = |words: &[&str]| succeed(Command::new("git").arg("-C").arg(home.join("work")).args(words));
         git(&["init", "-q", "-b", "main"]);
         git(&["config", "user.name", "a"]);

@@ -11,4 +11,3 @@ pub(crate) use repository::{
     InRepository, REMOTES, STEPS, STRATEGIES, commands, is_of_repository, is_own_strategy, is_run_by_git,
     place_in_repository, within_repository,
 };
-pub(crate) use started::files_of;

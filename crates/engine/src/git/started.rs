@@ -34,7 +34,7 @@ const SHOWING: [&str; 12] =
     ["bat", "cat", "code", "delta", "emacs", "less", "more", "most", "nano", "nvim", "vi", "vim"];
 
 /// The words of a command that may name files that are started: paths, names with a suffix, and what follows an interpreter.
-pub(crate) fn files_of(command: &str) -> impl Iterator<Item = &str> {
+pub(super) fn files_of(command: &str) -> impl Iterator<Item = &str> {
     let command = command.trim_start_matches('!');
     let ends = |letter: char| letter.is_whitespace() || "'\"`;|&()<>=$".contains(letter);
     let (mut interpreted, mut shown, mut first) = (false, false, true);

@@ -39,7 +39,7 @@ const LONGEST_WAY: u64 = 64 << 10;
 impl Special {
     /// What the settings of the workspace's repositories lead to, those of their submodules and work trees and the user's own among
     /// them. `None`: there are more than are looked at.
-    pub(super) fn git_targets(&self, request: &Request) -> Option<Vec<PathBuf>> {
+    pub(crate) fn git_targets(&self, request: &Request) -> Option<Vec<PathBuf>> {
         self.targets(request, Some(MOST_NAMES)).or_else(|| self.targets(request, None))
     }
 
@@ -58,7 +58,14 @@ impl Special {
                 search.waiting.push(Waiting::Repository(directory, tree.map(Path::to_owned)));
             }
         }
-        let mut reading = Reading { names, ..Reading::new(request) };
+        let mut reading = Reading {
+            home: &request.home,
+            workspace: &request.workspace,
+            files: HashMap::new(),
+            found: BTreeSet::new(),
+            steps: MOST_STEPS,
+            names,
+        };
         // The user's settings are about every repository.
         let of_user = [".gitconfig", ".config/git/config"].map(|name| request.home.join(name));
         while let Some((directory, tree)) = search.next()? {
@@ -70,7 +77,7 @@ impl Special {
             let named = modules.into_iter().map(|name| directory.join("modules").join(name));
             search.waiting.extend(named.filter(|module| is_there(&module.join("HEAD"))).map(repository_at));
         }
-        Some(reading.into_found())
+        Some(reading.found.into_iter().collect())
     }
 }
 
@@ -236,7 +243,7 @@ struct Said {
 }
 
 /// What was read, and what that leads to.
-pub(super) struct Reading<'h> {
+struct Reading<'h> {
     home: &'h Path,
     workspace: &'h Path,
     files: HashMap<PathBuf, Rc<Said>>,
@@ -247,24 +254,7 @@ pub(super) struct Reading<'h> {
     names: Option<usize>,
 }
 
-impl<'h> Reading<'h> {
-    /// Nothing is read yet.
-    pub(super) fn new(request: &'h Request) -> Self {
-        Self {
-            home: &request.home,
-            workspace: &request.workspace,
-            files: HashMap::new(),
-            found: BTreeSet::new(),
-            steps: MOST_STEPS,
-            names: None,
-        }
-    }
-
-    /// What was found.
-    pub(super) fn into_found(self) -> Vec<PathBuf> {
-        self.found.into_iter().collect()
-    }
-
+impl Reading<'_> {
     /// What the settings of one repository, and all that these include, lead to, and the names of its submodules. `None`: that is
     /// more than is looked at.
     fn repository(
@@ -306,7 +296,7 @@ impl<'h> Reading<'h> {
 
     /// A word of a command names a file of the workspace if one lies there, or if it is written as the path of one. What is a directory
     /// is where a command works (`code --wait .`), and no file of its; what package managers install comes and goes as a whole.
-    pub(super) fn start(&mut self, tree: &Path, word: &Path) -> Option<()> {
+    fn start(&mut self, tree: &Path, word: &Path) -> Option<()> {
         let path = tree.join(word);
         if lexical(&path).strip_prefix(self.workspace).is_ok_and(is_installed) {
             return Some(());

@@ -4,7 +4,6 @@
 //! budget each, so that a large one never uncovers what lies in another. What a directory holds is read only if it has changed
 //! since it was read last ([`listings`]).
 
-mod agent_targets;
 mod around;
 mod aside;
 mod filled;
@@ -78,7 +77,7 @@ pub(crate) struct Special {
     /// Homes of which a command sees nothing but the workspace in them.
     pub(crate) emptied: Vec<PathBuf>,
     pub(crate) protected: Vec<PathBuf>,
-    /// What settings lead to and is not there: a command without an overlay must not make it.
+    /// What settings of git lead to and is not there: a command without an overlay must not make it.
     pub(crate) missing: Vec<PathBuf>,
     /// Those of the hidden that git tracks: empty, they would be committed as such.
     pub(crate) unreadable: HashSet<PathBuf>,

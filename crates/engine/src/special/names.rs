@@ -41,7 +41,7 @@ const GUARDED: [&str; 27] = [
 
 /// Files that a shell, git, a terminal, an agent, an interpreter, a debugger or a manager of hooks or tools reads when somebody next starts it
 /// there. To write them is a project's ordinary work, which a verdict lets be: it is the commit of a run that nobody has looked at before.
-const READ_BY_OTHERS: [&str; 90] = [
+const READ_BY_OTHERS: [&str; 88] = [
     ".arcconfig",
     ".autoenv",
     ".autoenv.leave",
@@ -117,7 +117,6 @@ const READ_BY_OTHERS: [&str; 90] = [
     ".zshenv",
     ".zshrc",
     "captainhook.json",
-    "conductor.json",
     "devfile.yaml",
     "firebender.json",
     "grumphp.yml",
@@ -125,7 +124,6 @@ const READ_BY_OTHERS: [&str; 90] = [
     "husky.config.js",
     "kilo.json",
     "kilo.jsonc",
-    "lsp.json",
     "mise.local.toml",
     "mise.toml",
     "prek.toml",
@@ -155,10 +153,11 @@ const FORMATS: &[&str] = &["json", "jsonc", "toml", "yaml", "yml"];
 const SCRIPTS: &[&str] = &["cjs", "cts", "js", "json", "mjs", "mts", "ts", "yaml", "yml"];
 
 /// Such files by the ends of their paths.
-const READ_BY_PATH: [&str; 19] = [
+const READ_BY_PATH: [&str; 20] = [
     ".codesandbox/tasks.json",
     ".config/wt.toml",
     ".container-use/environment.json",
+    ".github/lsp.json",
     ".gitpod/automations.yaml",
     ".idx/dev.nix",
     ".jj/repo/config.toml",
@@ -425,7 +424,8 @@ mod tests {
             ".cargo-husky/hooks/pre-commit",
             ".dmux-hooks/worktree_created",
             ".beads/hooks/on_create",
-            "conductor.json",
+            ".emdash.json",
+            ".github/lsp.json",
             ".gitpod.yml",
             ".idx/dev.nix",
             ".obsidian/plugins/x/main.js",

@@ -38,7 +38,6 @@ const fn is_of_arguments(how: Computed) -> bool {
             | Computed::Numbers
             | Computed::LastName
             | Computed::Parent
-            | Computed::Path
             | Computed::Here
             | Computed::Nothing
     )
@@ -81,7 +80,6 @@ pub(crate) fn output<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>, input: Option<&[&[u
             Computed::Numbers => return printing::seq(run.arena(), &words),
             Computed::LastName => printing::basename(&words),
             Computed::Parent => printing::dirname(&words),
-            Computed::Path => printing::path(&words),
             Computed::Nothing => Some(Vec::new()),
             _ => None,
         }

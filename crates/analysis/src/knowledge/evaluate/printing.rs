@@ -417,13 +417,6 @@ pub(super) fn dirname(words: &[&[u8]]) -> Option<Vec<u8>> {
     Some([directory, b"\n"].concat())
 }
 
-/// `cygpath [-u] PATH`, where paths are written as on Unix already.
-pub(super) fn path(words: &[&[u8]]) -> Option<Vec<u8>> {
-    let ([path] | [b"-u" | b"--unix", path]) = words else { return None };
-    let unix = path.starts_with(b"/") && !path.iter().any(|byte| matches!(byte, b':' | b'\\'));
-    unix.then(|| [*path, b"\n"].concat())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,6 +9,8 @@ pub(super) enum Rule {
     Carrier,
     /// Directories, separated by colons, in which programs or modules are looked up.
     Search,
+    /// A place of code: inert if it is empty, or what another variable held.
+    Kept,
     /// A place for files that are no code: inert in the workspace and temporary directories, and what is home already.
     Place,
     /// A place for files that may hold code: inert unless it is temporary, guarded, or not known.
@@ -40,7 +42,7 @@ pub(super) enum Rule {
 }
 
 pub(super) use Rule::{
-    Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Run, RunOnFile,
+    Carrier, Flags, History, Inert, Kept, Obeyed, Options, Place, Program, Prompt, Proxy, Run, RunOnFile,
     RunOnText, Search, Settings, Tool, Words,
 };
 

@@ -2,8 +2,8 @@
 
 use super::families::{ENDINGS, FAMILIES, NPM, OF_TARGETS};
 use super::rule::{
-    COMPILE, COMPILER, Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Rule,
-    Run, RunOnText, Search, Settings, Tool, Words,
+    COMPILE, COMPILER, Carrier, Flags, History, Inert, Kept, Obeyed, Options, Place, Program, Prompt, Proxy,
+    Rule, Run, RunOnText, Search, Settings, Tool, Words,
 };
 use shward_syntax::order;
 
@@ -263,7 +263,7 @@ static NAMES: &[(&str, Rule)] = &[
     ("PYTHONDONTWRITEBYTECODE", Inert),
     ("PYTHONFAULTHANDLER", Inert),
     ("PYTHONHASHSEED", Inert),
-    ("PYTHONHOME", Search),
+    ("PYTHONHOME", Kept),
     ("PYTHONIOENCODING", Inert),
     ("PYTHONMALLOC", Inert),
     ("PYTHONNOUSERSITE", Inert),
@@ -324,7 +324,7 @@ static NAMES: &[(&str, Rule)] = &[
     ("STRIP", COMPILER),
     ("SYSTEMD_LESS", Carrier),
     ("SYSTEM_WGETRC", Carrier),
-    ("TCL_LIBRARY", Search),
+    ("TCL_LIBRARY", Kept),
     ("TEMP", Place),
     ("TERMINFO", Carrier),
     ("TEXINPUTS", Search),
