@@ -241,6 +241,8 @@ fn what_may_have_been_replaced_is_not_read() {
         "git stash pop; rm -rf \"$PWD/$(cat d.txt)\"",
         "git checkout other; rm -rf \"$PWD/$(cat d.txt)\"",
         "git switch other; rm -rf \"$PWD/$(cat d.txt)\"",
+        "git cherry-pick x; rm -rf \"$PWD/$(cat d.txt)\"",
+        "git revert --no-edit HEAD; rm -rf \"$PWD/$(cat d.txt)\"",
         "git merge other; rm -rf \"$PWD/$(cat d.txt)\"",
         "for i in 1 2; do rm -rf \"$PWD/$(cat d.txt)\"; tar xf $i.tar; done",
     ];
