@@ -332,6 +332,8 @@ fn programs_that_are_found_in_the_workspace_were_there() {
         "echo 'print(1)' > t.py; PATH=$PWD/.venv/bin:$PATH pytest t.py",
         "sed -i s/a/b/ one/x; export VIRTUAL_ENV=$PWD/.venv; export PATH=\"$VIRTUAL_ENV/bin:$PATH\"; pytest",
         "PATH=$PWD/.venv/bin:$PATH; echo a > b; pytest",
+        "PATH=$PWD/one:$PATH; echo a > b; ls; make",
+        "PATH=$PWD:$PATH; echo a > b; ls; make",
         "PATH=$PWD/.venv/bin:$PATH; mypy one; echo a > tool.sh",
         "PATH=$PWD/.venv/bin:$PATH; echo a > tool.sh; pytest",
     ];
@@ -356,6 +358,7 @@ fn programs_that_are_found_in_the_workspace_were_there() {
         "echo x > \"$F\"; PATH=$PWD/.venv/bin:$PATH pytest",
         "cp /tmp/x two/.venv/bin/cc; PATH=.venv/bin:$PATH; cd two; make",
         "PATH=$PWD/.venv/bin:$PATH; cp -r /tmp/x/. .venv; pytest",
+        "PATH=$PWD/one:$PATH; echo x > one/lib.sh; pytest",
         "PATH=$PWD/.venv/bin:$PATH; printf x > .venv/lib/os.py; pytest",
         "export VIRTUAL_ENV=$PWD/.venv; PATH=$VIRTUAL_ENV/bin:$PATH; echo x > .venv/bin/pytest; pytest",
         "echo 'rm -rf ~' > x; PATH=$PWD:$PATH x",

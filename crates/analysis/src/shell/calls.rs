@@ -2,6 +2,7 @@
 
 use super::Interpreter;
 use super::branches::Ways;
+use super::files::around;
 use super::flow::Port;
 use super::simple::Expanded;
 use super::state::{Content, Space};
@@ -252,7 +253,16 @@ impl<'a> Interpreter<'a, '_> {
         let places = std::mem::take(&mut self.programs_at);
         let found = places.iter().any(|place| {
             self.budget.spend(64);
-            self.is_written_around(place) || self.leads_to_written(&[*place, b"/", name].concat())
+            // Most of the workspace has nothing to do with the programs that lie in it or in a directory of it.
+            let above = around(place).strip_suffix(b"/").unwrap_or_default();
+            let written = if self.request.workspace.starts_with(place) {
+                false
+            } else if self.request.workspace == above {
+                !self.files_below(&[*place, b"/"].concat()).is_empty()
+            } else {
+                self.is_written_around(place)
+            };
+            written || self.leads_to_written(&[*place, b"/", name].concat())
         });
         self.programs_at = places;
         found

@@ -155,7 +155,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// The files below a directory that were written. What is gone again is passed over, as often as they are asked for.
-    fn files_below(&mut self, directory: &[u8]) -> Vec<(&'a [u8], Slot<'a>)> {
+    pub(super) fn files_below(&mut self, directory: &[u8]) -> Vec<(&'a [u8], Slot<'a>)> {
         let (below, passed) = self.state.files_below(directory);
         self.budget.spend(2 * passed);
         below
@@ -234,8 +234,10 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Whether the script has written, or copied from elsewhere, anything into the directory that a directory of programs lies in.
     pub(super) fn is_written_around(&mut self, programs: &[u8]) -> bool {
-        let around = programs.iter().rposition(|byte| *byte == b'/').and_then(|end| programs.get(..=end));
-        let Some(around) = around.filter(|around| around.len() > 1) else { return true };
+        let around = around(programs);
+        if around.len() < 2 {
+            return true;
+        }
         let copied = self.copies.iter().any(|(copy, _)| {
             copy.starts_with(around) || around.strip_prefix(*copy).is_some_and(|rest| rest.starts_with(b"/"))
         });
@@ -522,6 +524,12 @@ const fn touched(slot: Slot<'_>) -> Slot<'_> {
 }
 
 /// The name under which everything in a directory is kept.
+/// The directory that a directory lies in, with its slash.
+pub(super) fn around(directory: &[u8]) -> &[u8] {
+    let end = directory.iter().rposition(|byte| *byte == b'/');
+    end.and_then(|end| directory.get(..=end)).unwrap_or_default()
+}
+
 fn directory(path: &[u8]) -> Vec<u8> {
     let mut name = path.to_vec();
     if !name.ends_with(b"/") {
