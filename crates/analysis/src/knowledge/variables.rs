@@ -36,17 +36,23 @@ fn obeyed<'a>(run: &mut Run<'_, 'a>, name: &'static str, role: Role, field: &Fie
     let (value, span) = (field.value, field.span);
     let data = Stream::unknown(Origins::FILE, span);
     match role {
+        // The program may come to it or not: an editor for a message, a pager at a terminal.
         Role::Run => {
-            run.shell(field, data, Reentry::New);
+            run.perhaps(|run| run.shell(field, data, Reentry::New));
         }
         Role::RunOnFile => {
-            run.shell_on_file(field, data);
+            run.perhaps(|run| run.shell_on_file(field, data));
         }
-        Role::Program => run.command_words(field, Reentry::New),
+        Role::Program => {
+            run.perhaps(|run| {
+                run.command_words(field, Reentry::New);
+                Stream::EMPTY
+            });
+        }
         Role::Name if value.known().is_some_and(is_plain_name) => {}
         Role::Plain(marks) if value.known().is_some_and(|text| is_free_of(text, marks)) => {}
         Role::Script(language) => {
-            script::execute(run, language, field, &[]);
+            run.perhaps(|run| script::execute(run, language, field, &[]));
         }
         Role::Read | Role::Config => {
             run.reads(field, false);
