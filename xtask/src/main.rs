@@ -13,6 +13,7 @@ mod plan;
 mod progress;
 mod score;
 mod tidy;
+mod tuned;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,10 @@ usage: cargo xtask TASK; cargo xtask TASK --help tells of one
       --binary FILE         this shward (default: target/debug/shward, as the tests build it)
       --write               make what is counted the budget
   order --binary FILE       have the linker put first what runs at every start, as this shward with symbols does
+  profile [OPTION]…         count what runs most, for builds with `cargo tuned` and `cargo static`
+      --corpus DIR          commands besides the project's own; may be repeated
+      --llvm-profdata FILE  the program that makes a profile of counts (default: the one beside the compiler)
+  tuned -- ARGUMENT…        Cargo with these arguments, the compiler told what runs most (also `cargo tuned ARGUMENT…`)
   oracle -- COMMAND         run a command in a closed room; what it did beside what was predicted
   oracle [OPTION]…          the same for many, which must do nothing that was not predicted
       --corpus FILE         the commands of a file, but those labelled dangerous; may be repeated
@@ -98,6 +103,8 @@ fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
         Some((task, rest)) if task == "bench" => bench::run(&root, rest),
         Some((task, rest)) if task == "instructions" => instructions::run(&root, rest),
         Some((task, rest)) if task == "order" => order::run(&root, rest),
+        Some((task, rest)) if task == "profile" => tuned::profile(&root, rest),
+        Some((task, rest)) if task == "tuned" => tuned::run(&root, rest),
         Some((task, rest)) if task == "acceptance" => acceptance::run(&root, rest),
         Some((task, rest)) if task == "oracle" => oracle::run(&root, rest),
         Some((task, _)) if task == "help" || task == "--help" => {
@@ -139,7 +146,9 @@ mod tests {
 
     #[test]
     fn every_task_has_its_part_of_the_help() {
-        for task in ["tidy", "score", "acceptance", "bench", "instructions", "order", "oracle"] {
+        for task in
+            ["tidy", "score", "acceptance", "bench", "instructions", "order", "profile", "tuned", "oracle"]
+        {
             let help = help_of(task).unwrap();
             assert!(
                 help.lines().all(|line| line.starts_with([' ', '\t']) || line.starts_with(task)),

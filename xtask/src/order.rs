@@ -20,7 +20,7 @@ const BEGIN: &str = "    /* Functions of Rust: `cargo xtask order` */\n";
 const END: &str = "    /* End */\n";
 
 /// What agents often ask.
-const COMMANDS: [&str; 18] = [
+pub(crate) const COMMANDS: [&str; 18] = [
     "git status",
     "ls -la",
     "grep -rn \"def foo\" src | head -20",

@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: what whole processes cost beside others, and how the cost of a verdict grows.
 //!
 //! Seconds of one machine say little. So every figure is a ratio to `/bin/true`, or to a smaller input, measured in turn
-//! with it in the same run; what an in-process verdict costs is told by `cargo bench -p shward --bench verdict`.
+//! with it in the same run; what an in-process verdict costs is told by `cargo tuned run --release -p shward --example verdict`.
 
 mod bubblewrap;
 mod process;
