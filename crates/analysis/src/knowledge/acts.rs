@@ -10,7 +10,7 @@ use super::script;
 use super::tables::{self, Case};
 use super::values;
 use super::words::{Act, Condition, Role};
-use super::written;
+use super::written::Written;
 use crate::effect::{EffectKind, Scope, Unknown};
 use crate::value::{Field, Origins};
 
@@ -39,6 +39,30 @@ fn takes_anything(scan: &Scan<'_>) -> bool {
         && !scan.levels.iter().any(|level| level.cases().iter().any(told))
 }
 
+/// Whether [`acts`] has anything to do but what is asked of every program. Most have no effects but those of their arguments.
+pub(super) fn has_acts(scan: &Scan<'_>) -> bool {
+    scan.given.iter().any(|given| !given.option.acts.is_empty())
+        || scan.levels.iter().any(|level| !level.effects().is_empty() || !level.cases().is_empty())
+        || scan.operands_line().is_some_and(|line| !line.acts.is_empty())
+        || scan.levels.last().is_some_and(|level| !level.otherwise().is_empty())
+}
+
+/// What the script has written and a program that runs the project may load; what it writes itself comes after that. A script of
+/// the project's own is executed as what it is, and not once more.
+pub(super) fn load_anything<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
+    if run.session.has_made_files() && !run.is_script() && takes_anything(scan) {
+        let mut written = Written::default();
+        let any = tables::program(b"project:any").map(|(_, any)| any.level());
+        for case in any.iter().flat_map(|level| level.cases().iter()) {
+            for each in case.acts.iter() {
+                if let Act::Loads(language) = each {
+                    script::load(run, &mut written, case.names, language);
+                }
+            }
+        }
+    }
+}
+
 /// The effects of the level, of the options, and of having operands or none.
 pub(super) fn acts<'a>(
     run: &mut Run<'_, 'a>,
@@ -47,17 +71,7 @@ pub(super) fn acts<'a>(
     endpoints: usize,
     phase: Phase,
 ) {
-    // What it writes itself comes after that. A script of the project's own is executed as what it is, and not once more.
-    if phase == Phase::Acting && run.session.has_made_files() && !run.is_script() && takes_anything(scan) {
-        let any = tables::program(b"project:any").map(|(_, any)| any.level());
-        for case in any.iter().flat_map(|level| level.cases().iter()) {
-            for each in case.acts.iter() {
-                if let Act::Loads(language) = each {
-                    script::load(run, case.names, language);
-                }
-            }
-        }
-    }
+    let mut written = Written::default();
     for level in scan.levels {
         for each in level.effects().iter() {
             if each == Act::Obeys("here") && obeys_nothing(scan) {
@@ -78,13 +92,13 @@ pub(super) fn acts<'a>(
         let holds = match case.condition {
             Condition::When => scan.has_listed(case.names),
             Condition::Unless => !scan.has_listed(case.names),
-            Condition::Written => written::any(run, case.names),
+            Condition::Written => written.any(run, case.names),
             Condition::Named => scan.operands.iter().any(|operand| is_named(operand, case.names)),
         };
         let loads = case.condition == Condition::Written && phase == Phase::Acting;
         for each in case.acts.iter().filter(|_| loads) {
             if let Act::Loads(language) = each {
-                script::load(run, case.names, language);
+                script::load(run, &mut written, case.names, language);
                 script::load_given(run, scan, flow.stdin || alone, case.names, language);
             }
         }

@@ -3,13 +3,14 @@
 //! What is read comes first, because what is written, sent and printed carries its origins; then what is changed; then
 //! what is executed.
 
-use super::acts::{Phase, act, acts, recursive};
+use super::acts::{Phase, act, acts, has_acts, load_anything, recursive};
 use super::change::{change, content, take_back};
 use super::evaluate;
 use super::execute::execute;
 use super::flow::{Flow, Use, Uses};
 use super::foreign::foreign;
 use super::image::List;
+use super::languages::project;
 use super::linking;
 use super::names;
 use super::network;
@@ -168,7 +169,10 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 'a>) -
             endpoints += usize::from(network::collect(run, &mut flow, &Use { role: *role, field }));
         }
     }
-    acts(run, &mut flow, scan, endpoints, Phase::Reading);
+    let has_acts = has_acts(scan);
+    if has_acts {
+        acts(run, &mut flow, scan, endpoints, Phase::Reading);
+    }
     for (role, fields) in uses.runs() {
         for field in *fields {
             if !run.session.goes_on() {
@@ -182,7 +186,12 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 'a>) -
     if run.has(Fact::Links, scan) {
         linking::links(run, scan, uses);
     }
-    acts(run, &mut flow, scan, endpoints, Phase::Acting);
+    if has_acts {
+        load_anything(run, scan);
+        acts(run, &mut flow, scan, endpoints, Phase::Acting);
+    } else {
+        project::follow(run, scan);
+    }
     if flow.here {
         unpacked::here(run, scan, uses, content(run, &flow, WriteMode::Below));
     }

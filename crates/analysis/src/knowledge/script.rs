@@ -11,8 +11,8 @@ use super::tables::{Item, Program};
 use super::told;
 use super::values;
 use super::words::Role;
-use super::written::{MAX_FILES, MAX_SEARCHED, files, fitting, names};
-use crate::effect::{EffectKind, Rest, Scope, Target, Unknown, WriteMode};
+use super::written::{MAX_FILES, MAX_SEARCHED, Written, files, names};
+use crate::effect::{Effect, EffectKind, Rest, Scope, Target, Unknown, WriteMode};
 use crate::session::{Call, Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
 use crate::world::FileKind;
@@ -187,19 +187,21 @@ fn follow_own<'a>(
     }
 }
 
-/// Where the content comes from of trees that were put where the program runs, if that is not the workspace.
-fn trees(run: &mut Run<'_, '_>) -> Origins {
-    let Some(here) = run.session.cwd() else { return Origins::NONE };
-    let mut searched = 0usize;
+/// Where the content comes from of trees that were put where the program runs, if that is not the workspace; and how many effects
+/// were searched for that.
+fn trees<'a>(run: &mut Run<'_, 'a>) -> (Origins, usize) {
+    let Some(here) = run.session.cwd() else { return (Origins::NONE, 0) };
     let mut origins = Origins::NONE;
-    let told = run.session.effects().len();
-    for at in (told.saturating_sub(MAX_SEARCHED)..told).rev() {
-        searched += 1;
-        let Some(effect) = run.session.effects().get(at).copied() else { continue };
-        let EffectKind::Write { target, mode, content } = effect.kind else { continue };
-        if !content.intersects(FOREIGN) || !holds_code(&target) {
-            continue;
+    let effects = run.session.effects();
+    let searched = effects.len().min(MAX_SEARCHED);
+    let brought = |(at, effect): (usize, &Effect<'a>)| match effect.kind {
+        EffectKind::Write { target, mode, content } if content.intersects(FOREIGN) && holds_code(&target) => {
+            Some((at, target, mode, content))
         }
+        _ => None,
+    };
+    let brought: Vec<_> = effects.iter().enumerate().rev().take(searched).filter_map(brought).collect();
+    for (at, target, mode, content) in brought {
         let whole = target.tree || mode == WriteMode::Below || brings_tree(run.session, at, &target);
         let directory = target.path.strip_suffix(b"/").unwrap_or(target.path);
         let around = |outer: &[u8], inner: &[u8]| {
@@ -216,8 +218,7 @@ fn trees(run: &mut Run<'_, '_>) -> Origins {
             origins = origins | content;
         }
     }
-    run.session.works(searched / 4);
-    origins
+    (origins, searched)
 }
 
 /// Whether what lies there may be what a project runs: what builds make is made of that, but packages are part of it.
@@ -275,18 +276,30 @@ fn moved_around<'a>(session: &mut dyn Session<'a>, file: &Value<'a>) -> Origins 
 }
 
 /// Executes what the script has made of such files; what lay there before is the project's own.
-pub(super) fn load<'a>(run: &mut Run<'_, 'a>, patterns: List<&'static str>, language: &'static str) {
+pub(super) fn load<'a>(
+    run: &mut Run<'_, 'a>,
+    written: &mut Written<'a>,
+    patterns: List<&'static str>,
+    language: &'static str,
+) {
     if !run.session.has_made_files() {
         return;
     }
     let span = run.call.span;
-    let trees = trees(run);
-    let told = run.session.effects().iter().rev().take(MAX_TOLD).any(|effect| is_told(&effect.kind, trees));
-    if !trees.is_empty() && !told {
-        let origins = trees | Origins::WRITTEN;
-        run.streamed_code("project", Stream { text: None, origins, source: None }, span);
+    let trees = written.trees(run, trees);
+    if !trees.is_empty() {
+        let mut last = run.session.effects().iter().rev().take(MAX_TOLD);
+        if !last.any(|effect| is_told(&effect.kind, trees)) {
+            let origins = trees | Origins::WRITTEN;
+            run.streamed_code("project", Stream { text: None, origins, source: None }, span);
+            written.forget();
+        }
     }
-    let found = fitting(run, patterns);
+    let found = written.fitting(run, patterns);
+    if found.is_empty() {
+        return;
+    }
+    written.forget();
     // What is only found by its ending is loaded if something else asks for it.
     let begins = |path: &[u8]| {
         let named = |pattern: &str| !is_ending(pattern) && names(path, pattern.as_bytes());

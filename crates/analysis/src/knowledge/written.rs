@@ -12,33 +12,109 @@ pub(super) const MAX_SEARCHED: usize = 1024;
 /// Most files that one program is followed into.
 pub(super) const MAX_FILES: usize = 16;
 
-/// Whether the script may have written files with names that fit one of the patterns.
-pub(super) fn any(run: &mut Run<'_, '_>, patterns: List<&'static str>) -> bool {
-    !fitting(run, patterns).is_empty()
+/// What a script has written, found once for all patterns that it is held against. There may be dozens.
+#[derive(Default)]
+pub(super) struct Written<'a> {
+    found: Option<Found<'a>>,
 }
 
-/// Before fewer effects than this it does not pay to take patterns apart.
-const FEW: usize = 8;
+/// The same, as long as nothing more was told than this many effects.
+struct Found<'a> {
+    told: usize,
+    /// How many of these were searched, and what was written with how many were searched by then, the last first.
+    searched: usize,
+    paths: Vec<(usize, &'a [u8])>,
+    /// The last bytes of these.
+    ends: u128,
+    /// Where trees come from, and how much was searched for them, once that was asked.
+    trees: Option<(Origins, usize)>,
+}
 
-/// Before as many as this, all that can be said of each pattern is said first.
-const MANY: usize = 64;
+impl<'a> Found<'a> {
+    fn of(run: &mut Run<'_, 'a>) -> Self {
+        let own = run.session.invocation();
+        let effects = run.session.effects();
+        let (mut searched, mut paths, mut ends) = (0usize, Vec::new(), 0);
+        for effect in effects.iter().rev() {
+            if own.is_some() && effect.invocation() == own {
+                continue;
+            }
+            searched += 1;
+            if searched > MAX_SEARCHED {
+                break;
+            }
+            if let EffectKind::Write { target, .. } = &effect.kind {
+                paths.push((searched, target.path));
+                ends |= target.path.last().map_or(0, |last| end_bit(*last));
+            }
+        }
+        Self { told: effects.len(), searched, paths, ends, trees: None }
+    }
+}
 
-/// The [`files`] with names that fit one of the patterns. There may be dozens, and each is held against each file.
-pub(super) fn fitting<'a>(run: &mut Run<'_, 'a>, patterns: List<&'static str>) -> Vec<&'a [u8]> {
-    if run.session.effects().len() < FEW {
-        return files(run, |name| patterns.iter().any(|pattern| names(name, pattern.as_bytes())));
+/// A bit for the last byte of a path.
+const fn end_bit(byte: u8) -> u128 {
+    1 << (byte % 128)
+}
+
+impl<'a> Written<'a> {
+    /// What was found by now.
+    fn now(&mut self, run: &mut Run<'_, 'a>) -> &mut Found<'a> {
+        let told = run.session.effects().len();
+        self.found.take_if(|found| found.told != told);
+        self.found.get_or_insert_with(|| Found::of(run))
     }
-    if run.session.effects().len() >= MANY {
-        let apart: Vec<_> = patterns.iter().map(|pattern| Ending::of(pattern.as_bytes())).collect();
-        return files(run, |name| apart.iter().any(|ending| ending.fits(name)));
+
+    /// Something is told that may not show in the number of effects.
+    pub(super) fn forget(&mut self) {
+        self.found = None;
     }
-    let last = |pattern: &[u8]| pattern.last().copied().filter(|byte| !matches!(byte, b'*' | b'\\'));
-    let apart: Vec<_> =
-        patterns.iter().map(|pattern| (last(pattern.as_bytes()), pattern.as_bytes())).collect();
-    files(run, |name| {
-        let end = name.last().copied();
-        apart.iter().any(|(last, pattern)| (last.is_none() || *last == end) && names(name, pattern))
-    })
+
+    /// Where trees come from, found by `find` if that was not asked before. What was searched is paid for each time.
+    pub(super) fn trees(
+        &mut self,
+        run: &mut Run<'_, 'a>,
+        find: impl FnOnce(&mut Run<'_, 'a>) -> (Origins, usize),
+    ) -> Origins {
+        let known = self.now(run).trees;
+        let (trees, searched) = known.unwrap_or_else(|| find(run));
+        self.now(run).trees = Some((trees, searched));
+        run.session.works(searched / 4);
+        trees
+    }
+
+    /// Whether the script may have written files with names that fit one of the patterns.
+    pub(super) fn any(&mut self, run: &mut Run<'_, 'a>, patterns: List<&'static str>) -> bool {
+        !self.fitting(run, patterns).is_empty()
+    }
+
+    /// The [`files`] with names that fit one of the patterns. All effects are paid for each time.
+    pub(super) fn fitting(&mut self, run: &mut Run<'_, 'a>, patterns: List<&'static str>) -> Vec<&'a [u8]> {
+        let Found { searched, paths, ends, .. } = self.now(run);
+        let too_many = *searched > MAX_SEARCHED;
+        let (mut paid, mut found) = (*searched, Vec::new());
+        // Most end otherwise.
+        let may_fit = |pattern: &&[u8]| match pattern.last() {
+            None | Some(b'*' | b'\\') => true,
+            Some(last) => *ends & end_bit(*last) != 0,
+        };
+        if !paths.is_empty() {
+            let apart =
+                patterns.iter().map(str::as_bytes).filter(may_fit).map(Ending::of).collect::<Vec<_>>();
+            let fits = |path: &[u8]| apart.iter().any(|ending| ending.fits(path));
+            for (searched, path) in paths.iter().filter(|_| !apart.is_empty()) {
+                if !found.contains(path) && fits(path) {
+                    found.push(*path);
+                }
+                if found.len() > MAX_FILES {
+                    paid = *searched;
+                    break;
+                }
+            }
+        }
+        run.session.works(4 * paid);
+        if too_many || found.len() > MAX_FILES { vec![b""] } else { found }
+    }
 }
 
 /// The files of this name that the script has written in other directories than the one where the program runs.
