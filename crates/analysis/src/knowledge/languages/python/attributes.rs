@@ -3,9 +3,9 @@
 use super::Reader;
 use super::acts::{Act, Fold};
 use super::calls::{is_carried, shell_name};
-use super::containers::is_mutator;
 use super::modules;
 use super::moments;
+use super::mutators::is_mutator;
 use super::symbols::Sym;
 use super::value::{Object, Union, Val, join};
 

@@ -77,19 +77,21 @@ impl<'a> Reader<'_, '_, 'a> {
             self.escape(&val);
         }
         let plain = self.is_plain();
-        let (old, seen) = self.binding(sym).map_or((None, false), |binding| (binding.ever, binding.seen));
+        let (old, seen, changed) = self
+            .binding(sym)
+            .map_or((None, false, 0), |binding| (binding.ever, binding.seen, binding.changed));
         let ever = self.learns(old, val, seen);
-        self.repeats.learns_of(sym);
+        self.repeats.learns_of(Lookup::Known(sym, changed));
         if self.pass == Pass::Recording && val.acts() && !old.is_some_and(|old| covers(&old, &val)) {
             // What was read before did not know of this.
             self.escape(&val);
         }
+        if let Some(ever) = ever {
+            self.is_known_to_be(sym, ever);
+        }
         let since = self.repeats.now();
         let mut now = Some(val).filter(|_| plain);
         if let Some(binding) = self.binding(sym) {
-            if let Some(ever) = ever {
-                (binding.ever, binding.changed) = (Some(ever), since);
-            }
             now = now.filter(|_| !binding.shared);
             (binding.now, binding.since) = (now, since);
         }
@@ -129,52 +131,63 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn bind_attribute(&mut self, sym: Sym, val: Val<'a>) {
         let binding = self.get(sym);
         let all = self.learns(binding.attribute, val, binding.attribute_seen);
-        self.repeats.learns_of(sym);
+        self.repeats.learns_of(Lookup::KnownAttribute(sym, binding.attribute_changed));
         if let Some(all) = all {
-            let now = self.repeats.now();
+            let change = self.repeats.change();
             if let Some(binding) = self.binding(sym) {
-                (binding.attribute, binding.changed) = (Some(all), now);
+                (binding.attribute, binding.attribute_changed) = (Some(all), change);
             }
+        }
+    }
+
+    /// More is known of what a name may ever be bound to.
+    fn is_known_to_be(&mut self, sym: Sym, ever: Val<'a>) {
+        let change = self.repeats.change();
+        if let Some(binding) = self.binding(sym) {
+            (binding.ever, binding.changed) = (Some(ever), change);
         }
     }
 
     /// What an attribute of this name may have been set to.
     pub(super) fn attribute_of_name(&mut self, sym: Sym) -> Option<Val<'a>> {
-        self.repeats.looks_up(Lookup::Attribute(sym));
         let binding = self.binding(sym)?;
         binding.attribute_seen = true;
-        binding.attribute
+        let (attribute, changed) = (binding.attribute, binding.attribute_changed);
+        self.repeats.looks_up(Lookup::Attribute(sym, changed));
+        attribute
     }
 
     /// What a name means here. A parameter that no call is known of, and a name that is nothing, is `Data`.
     pub(super) fn lookup(&mut self, sym: Sym) -> Val<'a> {
         let plain = self.is_plain();
         let Some(binding) = self.binding(sym) else { return Val::Data };
-        let (since, now) = (binding.since, binding.now.filter(|_| plain));
-        let (ever, builtin) = (binding.ever, binding.builtin);
-        binding.seen |= now.is_none();
+        let changed = binding.changed;
         if plain {
+            let (since, now) = (binding.since, binding.now);
+            binding.seen |= now.is_none();
             self.repeats.looks_up(Lookup::Now(sym, since));
+            if let Some(now) = now {
+                return now;
+            }
+        } else {
+            binding.seen = true;
         }
-        if let Some(now) = now {
-            return now;
-        }
-        self.repeats.looks_up(Lookup::Ever(sym));
-        let name = self.name(sym);
-        let builtin = if self.is_surely_bound(sym) { Some(None) } else { builtin };
-        if let Some(ever) = ever {
+        self.repeats.looks_up(Lookup::Ever(sym, changed));
+        let builtin = self.meant_by_python(sym);
+        if let Some(ever) = self.binding(sym).and_then(|binding| binding.ever) {
             // It may not have been bound yet, and then still mean the builtin.
-            return match builtin.unwrap_or_else(|| self.builtin(sym)) {
+            return match builtin {
                 Some(act) => join(self.report.arena, ever, self.act_value(act)),
                 None => ever,
             };
         }
+        let name = self.name(sym);
         for module in self.stars.iter().rev() {
             if modules::member(module, name).is_some() {
                 return self.member(module, name);
             }
         }
-        if let Some(act) = builtin.unwrap_or_else(|| self.builtin(sym)) {
+        if let Some(act) = builtin {
             return self.act_value(act);
         }
         if let Some(val) = self.brought_by_star(sym) {
@@ -204,11 +217,12 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(self.act_value(rest))
     }
 
-    /// What Python itself means by a name. Looked up once.
-    fn builtin(&mut self, sym: Sym) -> Option<Act> {
+    /// What Python itself may mean by a name here.
+    fn meant_by_python(&mut self, sym: Sym) -> Option<Act> {
         let name = self.name(sym);
-        let binding = self.binding(sym)?;
-        *binding.builtin.get_or_insert_with(|| builtins::builtin(name))
+        // Looked up once. By most names it means nothing.
+        let act = (*self.binding(sym)?.builtin.get_or_insert_with(|| builtins::builtin(name)))?;
+        (!self.is_surely_bound(sym)).then_some(act)
     }
 
     /// Something goes where it is not followed: it counts as used in every way.
@@ -262,9 +276,9 @@ impl<'a> Reader<'_, '_, 'a> {
             self.unsettled |= parameters.iter().any(|sym| self.get(*sym).seen);
             for sym in parameters {
                 if self.parameters.insert(sym.0) {
-                    let now = self.repeats.now();
+                    let change = self.repeats.change();
                     if let Some(binding) = self.binding(*sym) {
-                        binding.changed = now;
+                        binding.changed = change;
                     }
                 }
             }
@@ -288,15 +302,12 @@ impl<'a> Reader<'_, '_, 'a> {
             return;
         }
         let ever = self.learns(old, val, binding.seen);
-        self.repeats.learns_of(sym);
+        self.repeats.learns_of(Lookup::Known(sym, binding.changed));
         if self.pass == Pass::Recording && val.acts() && !old.is_some_and(|old| covers(&old, &val)) {
             self.escape(&val);
         }
         if let Some(ever) = ever {
-            let now = self.repeats.now();
-            if let Some(binding) = self.binding(sym) {
-                (binding.ever, binding.changed) = (Some(ever), now);
-            }
+            self.is_known_to_be(sym, ever);
         }
     }
 }

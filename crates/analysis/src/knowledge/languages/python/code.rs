@@ -231,7 +231,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 if loses {
                     self.lose();
                 }
-                if super::containers::is_mutator(part) {
+                if super::mutators::is_mutator(part) {
                     self.scramble_all();
                     self.change_leaked();
                 }

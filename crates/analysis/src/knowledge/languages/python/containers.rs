@@ -19,55 +19,33 @@ const MAX_JOINED: usize = 256;
 /// Most things that a repetition is written out to.
 const MAX_REPEATED: usize = 64;
 
-/// Methods that change the container that they are called on.
-pub(super) fn is_mutator(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"__delitem__"
-            | b"__iadd__"
-            | b"__iand__"
-            | b"__imul__"
-            | b"__init__"
-            | b"__ior__"
-            | b"__isub__"
-            | b"__ixor__"
-            | b"__setitem__"
-            | b"add"
-            | b"append"
-            | b"appendleft"
-            | b"clear"
-            | b"difference_update"
-            | b"discard"
-            | b"extend"
-            | b"extendleft"
-            | b"insert"
-            | b"intersection_update"
-            | b"move_to_end"
-            | b"pop"
-            | b"popitem"
-            | b"popleft"
-            | b"put"
-            | b"remove"
-            | b"reverse"
-            | b"rotate"
-            | b"setdefault"
-            | b"sort"
-            | b"subtract"
-            | b"symmetric_difference_update"
-            | b"update"
-    )
+/// A bit for a container by its identity, which is that of others too.
+const fn filled_bit(id: u32) -> u64 {
+    1 << (id % 64)
 }
 
 impl<'a> Reader<'_, '_, 'a> {
     /// What an expression holds when one iterates over it or takes a part of it.
     pub(super) fn elements(&self, val: &Val<'a>) -> Val<'a> {
+        // Most are one container, to which nothing was added.
+        let added = match val {
+            Val::Many(items) => {
+                let added = self.put_in(items.id);
+                if let (Some(any), None) = (items.any(), added) {
+                    self.goes_through(items.vals.len());
+                    return any;
+                }
+                Some(added)
+            }
+            _ => None,
+        };
         let mut result = Union::new(self.report.arena);
         for each in val.alternatives() {
             match each {
                 Val::Many(items) => {
                     self.goes_through(items.vals.len());
                     items.add_to(&mut result);
-                    let added = self.put_in(items.id);
+                    let added = added.unwrap_or_else(|| self.put_in(items.id));
                     if let Some(more) = added {
                         result.add(more);
                     }
@@ -113,9 +91,18 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn put_in(&self, id: u32) -> Option<Val<'a>> {
         self.repeats.looks_into(id);
         self.goes_through(self.added.len() + self.outgrown.len());
-        let all = self.added.iter().chain(&self.outgrown);
-        let all = all.filter(|(known, _)| *known == id).map(|(_, more)| *more);
-        any_of(self.report.arena, all)
+        if self.filled & filled_bit(id) == 0 {
+            return None;
+        }
+        let is_it = |(known, _): &&(u32, Val<'a>)| *known == id;
+        let (mut added, mut outgrown) = (self.added.iter().filter(is_it), self.outgrown.iter().filter(is_it));
+        match (added.next(), added.next(), outgrown.next(), outgrown.next()) {
+            (one, None, None, None) | (None, None, one, None) => one.map(|(_, more)| *more),
+            _ => {
+                let all = self.added.iter().chain(&self.outgrown).filter(is_it).map(|(_, more)| *more);
+                any_of(self.report.arena, all)
+            }
+        }
     }
 
     /// Whether a container's things may have changed places, or be gone.
@@ -216,6 +203,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
         } else if list.len() < MAX_GROWING {
             list.push((id, val));
+            self.filled |= filled_bit(id);
         } else {
             return self.lose();
         }

@@ -32,6 +32,7 @@ mod members;
 mod methods;
 mod modules;
 mod moments;
+mod mutators;
 mod network;
 mod objects;
 mod os;
@@ -96,8 +97,10 @@ struct Binding<'a> {
     attribute_seen: bool,
     /// When it was bound to that, or became uncertain; see [`repeats`].
     since: u32,
-    /// When something was learnt last that it, or an attribute of this name, may be.
+    /// Which change it was by which something was learnt last that it may be.
     changed: u32,
+    /// The same of an attribute of this name.
+    attribute_changed: u32,
     /// What Python itself means by it, once that was looked up.
     builtin: Option<Option<acts::Act>>,
 }
@@ -160,6 +163,8 @@ struct Reader<'r, 's, 'a> {
     added: Vec<(u32, Val<'a>)>,
     /// What `+=` adds to containers, seen by those who had them before it, by their identity.
     outgrown: Vec<(u32, Val<'a>)>,
+    /// A bit for each container that is among these: most are not.
+    filled: u64,
     /// Containers whose things may be in any order, by their identity.
     scrambled: BTreeSet<u32>,
     /// All containers are: something that changes what it is given was lost from sight.
@@ -303,6 +308,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         next_base: 0,
         added: Vec::new(),
         outgrown: Vec::new(),
+        filled: 0,
         scrambled: BTreeSet::new(),
         all_scrambled: false,
         leaked: BTreeSet::new(),

@@ -24,7 +24,9 @@ pub(super) struct Repeats<'a> {
     /// When something has changed last that any statement may depend on.
     others: u32,
     /// When the content of containers has changed last, by their identity, and what is common to all: see [`Common`].
-    things: [u32; 32],
+    things: Times,
+    /// How often something was learnt of names.
+    changes: u32,
     /// In the order in which they stand in the program.
     statements: Vec<Statement>,
     /// Where the statements are that this pass has still to come to.
@@ -34,13 +36,23 @@ pub(super) struct Repeats<'a> {
     looked_up: Vec<Lookup>,
     bound: Vec<(Sym, Option<Val<'a>>)>,
     /// Which of these the statement has looked into, a bit for each.
-    looked_into: Cell<u32>,
+    looked_into: Cell<u64>,
     /// The statement has to be read each time.
     restless: bool,
     /// The statement has learnt what the next pass will learn again.
     again: bool,
     /// Nothing is noted any more.
     over: bool,
+}
+
+/// A time for each of the things that are told apart.
+#[derive(Debug)]
+struct Times([u32; 64]);
+
+impl Default for Times {
+    fn default() -> Self {
+        Self([0; 64])
+    }
 }
 
 #[cfg(test)]
@@ -60,7 +72,7 @@ struct Statement {
     before: Standing,
     after: Standing,
     /// The things that it has looked into.
-    things: u32,
+    things: u64,
     /// Bytes that it has copied to put texts together.
     joined: u32,
     /// Things in others that it has looked at.
@@ -117,19 +129,21 @@ pub(super) enum Common {
 }
 
 /// Among so many containers it is told apart which has changed.
-const CONTAINERS: u32 = 28;
+const CONTAINERS: u32 = 60;
 
-/// What was looked up of a name.
+/// What was looked up of a name, and as of when that was.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Lookup {
     /// What it was bound to since this time.
     Now(Sym, u32),
-    /// All that it is ever bound to.
-    Ever(Sym),
+    /// All that it is ever bound to, after so many changes.
+    Ever(Sym, u32),
     /// All that an attribute is ever set to.
-    Attribute(Sym),
-    /// Either, to learn more.
-    Known(Sym),
+    Attribute(Sym, u32),
+    /// The first of these, to learn more.
+    Known(Sym, u32),
+    /// The same of the second.
+    KnownAttribute(Sym, u32),
 }
 
 /// What one more pass would find.
@@ -193,13 +207,13 @@ impl<'a> Repeats<'a> {
 
     /// What a container holds, or in which order, is known to be otherwise.
     pub(super) fn container_changes(&mut self, container: u32) {
-        if let Some(time) = self.things.get_mut((container % CONTAINERS) as usize) {
+        if let Some(time) = self.things.0.get_mut((container % CONTAINERS) as usize) {
             *time = self.now;
         }
     }
 
     pub(super) fn common_changes(&mut self, common: Common) {
-        if let Some(time) = self.things.get_mut(common as usize) {
+        if let Some(time) = self.things.0.get_mut(common as usize) {
             *time = self.now;
         }
     }
@@ -219,11 +233,17 @@ impl<'a> Repeats<'a> {
         self.again = true;
     }
 
-    /// Something was to be learnt of a name, or of an attribute. What came of it depends on what was known.
-    pub(super) fn learns_of(&mut self, sym: Sym) {
+    /// Something was to be learnt of a name, or of an attribute. What came of it depends on what was known before.
+    pub(super) fn learns_of(&mut self, known: Lookup) {
         if self.again {
-            self.looks_up(Lookup::Known(sym));
+            self.looks_up(known);
         }
+    }
+
+    /// Something was learnt of a name. Gives a number that no change before has.
+    pub(super) const fn change(&mut self) -> u32 {
+        self.changes = self.changes.wrapping_add(1);
+        self.changes
     }
 
     /// A pass begins. The last one is over soon: what it finds is not repeated.
@@ -235,18 +255,19 @@ impl<'a> Repeats<'a> {
     #[inline(always)]
     fn stands(&self, statement: &Statement, bindings: &[Binding<'_>], now: bool) -> bool {
         let since = statement.time;
+        let of = |sym: &Sym| bindings.get(sym.0 as usize);
         let unchanged = |lookup: &Lookup| match lookup {
-            Lookup::Now(..) if !now => true,
-            Lookup::Now(sym, time) => {
-                bindings.get(sym.0 as usize).is_some_and(|binding| binding.since == *time)
+            Lookup::Now(sym, time) => !now || of(sym).is_some_and(|binding| binding.since == *time),
+            Lookup::Ever(sym, changed) | Lookup::Known(sym, changed) => {
+                of(sym).is_some_and(|binding| binding.changed == *changed)
             }
-            Lookup::Ever(sym) | Lookup::Attribute(sym) | Lookup::Known(sym) => {
-                bindings.get(sym.0 as usize).is_some_and(|binding| binding.changed < since)
+            Lookup::Attribute(sym, changed) | Lookup::KnownAttribute(sym, changed) => {
+                of(sym).is_some_and(|binding| binding.attribute_changed == *changed)
             }
         };
         let mut things = statement.things;
         while things != 0 {
-            if self.things.get(things.trailing_zeros() as usize).is_none_or(|time| *time >= since) {
+            if self.things.0.get(things.trailing_zeros() as usize).is_none_or(|time| *time >= since) {
                 return false;
             }
             things &= things - 1;
@@ -368,13 +389,11 @@ impl<'a> Reader<'_, '_, 'a> {
     fn take_over(&mut self, place: usize) {
         let Some(statement) = self.repeats.statements.get_mut(place) else { return };
         for lookup in self.repeats.looked_up.get(statement.looked_up.range()).unwrap_or_default() {
-            let (Lookup::Now(sym, _) | Lookup::Ever(sym) | Lookup::Attribute(sym) | Lookup::Known(sym)) =
-                lookup;
+            let (Lookup::Ever(sym, _) | Lookup::Attribute(sym, _)) = lookup else { continue };
             if let Some(binding) = self.bindings.get_mut(sym.0 as usize) {
                 match lookup {
-                    Lookup::Now(..) | Lookup::Known(_) => {}
-                    Lookup::Ever(_) => binding.seen = true,
-                    Lookup::Attribute(_) => binding.attribute_seen = true,
+                    Lookup::Ever(..) => binding.seen = true,
+                    _ => binding.attribute_seen = true,
                 }
             }
         }

@@ -237,3 +237,9 @@ fn what_there_is_no_room_for_has_something_that_stands_for_it() {
     let (Val::OneOf(more), Val::OneOf(all)) = (join(&arena, many, text(41)), many) else { panic!() };
     assert!(std::ptr::eq(more, all));
 }
+
+/// A program has one of these for every four bytes, and each is looked at many times.
+#[test]
+fn tokens_are_small() {
+    assert_eq!(size_of::<super::tokens::Token<'_>>(), 16);
+}

@@ -8,6 +8,7 @@ pub(super) use super::keywords::Keyword;
 use super::keywords::keyword;
 use super::symbols::{MAX_NAMES, Sym, Symbols, key, short_name};
 use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{is_name_byte, is_name_start, until};
 
 /// The indentation of a line that says nothing: with tabs in it, or too deep.
@@ -23,8 +24,8 @@ pub(super) enum Token<'a> {
     Keyword(Keyword),
     /// A whole number that fits, or any other number.
     Number(Option<u32>),
-    /// A string or bytes literal, decoded; also the literal parts of an f-string.
-    Text(&'a [u8]),
+    /// A string or bytes literal, decoded; also the literal parts of an f-string. Behind two references all tokens are small.
+    Text(&'a &'a [u8]),
     /// `(`, `[`, `{`; `f` starts an f-string and `%` an expression in it. `close` is the index of the partner, `clause`
     /// that of the `for` that makes it a comprehension, or 0.
     Open {
@@ -77,7 +78,8 @@ pub(super) fn tokens<'a>(
         arena,
         text,
         at: 0,
-        tokens: Vec::with_capacity(text.len() / 4 + 8),
+        // There are nearly always fewer.
+        tokens: BumpVec::with_capacity_in(text.len() / 4 + 8, arena),
         open: Vec::new(),
         symbols,
     };
@@ -92,7 +94,7 @@ pub(super) fn tokens<'a>(
         }
     }
     lexer.tokens.push(Token::Newline { column: 0 });
-    lexer.open.is_empty().then(|| &*arena.alloc_slice_copy(&lexer.tokens))
+    lexer.open.is_empty().then(|| lexer.tokens.into_bump_slice())
 }
 
 /// A comment in the first two lines may choose an encoding (PEP 263), in which other bytes are other characters.
@@ -118,8 +120,7 @@ struct Lexer<'a, 's> {
     arena: &'a Bump,
     text: &'a [u8],
     at: usize,
-    /// Not in the arena, in which what it outgrows would stay.
-    tokens: Vec<Token<'a>>,
+    tokens: BumpVec<'a, Token<'a>>,
     /// Indices of the open brackets.
     open: Vec<usize>,
     symbols: &'s mut Symbols<'a>,
@@ -412,7 +413,7 @@ impl<'a> Lexer<'a, '_> {
         let inner = self.slice(start);
         self.at += if triple { 3 } else { 1 };
         let text = if escaped && !raw { unescape(self.arena, inner, !bytes)? } else { inner };
-        self.tokens.push(Token::Text(text));
+        self.tokens.push(Token::Text(self.arena.alloc(text)));
         Some(())
     }
 
@@ -489,7 +490,7 @@ impl<'a> Lexer<'a, '_> {
         let inner = self.slice(start);
         if !inner.is_empty() {
             let text = if escaped && !raw { unescape(self.arena, inner, true)? } else { inner };
-            self.tokens.push(Token::Text(text));
+            self.tokens.push(Token::Text(self.arena.alloc(text)));
         }
         Some(())
     }
@@ -528,10 +529,16 @@ impl<'a> Lexer<'a, '_> {
 
 /// How many spaces a text begins with.
 fn spaces(text: &[u8]) -> usize {
-    let (words, _) = text.as_chunks::<8>();
-    let whole = 8 * words.iter().take_while(|word| **word == [b' '; 8]).count();
-    let rest = text.get(whole..).unwrap_or_default();
-    whole + rest.iter().take_while(|byte| **byte == b' ').count()
+    let mut rest = text;
+    // Of eight at a time: the first byte that is none is the lowest one that differs.
+    while let Some((word, after)) = rest.split_first_chunk::<8>() {
+        let others = u64::from_le_bytes(*word) ^ u64::from_le_bytes([b' '; 8]);
+        if others != 0 {
+            return text.len() - rest.len() + others.trailing_zeros() as usize / 8;
+        }
+        rest = after;
+    }
+    text.len() - rest.len() + rest.iter().take_while(|byte| **byte == b' ').count()
 }
 
 /// How a string is written.

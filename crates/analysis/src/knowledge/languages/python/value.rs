@@ -4,6 +4,8 @@
 //! program) is always held as such. Where it would be lost from sight it is said to *escape*, and counts as used in
 //! every way. So `Data` is never a way to anything.
 
+mod unions;
+
 use super::acts::Act;
 use super::acts::Module;
 pub(super) use super::acts::Object;
@@ -13,6 +15,7 @@ use shward_syntax::same;
 use std::cell::Cell;
 use std::mem::discriminant;
 use std::ops::Deref;
+pub(super) use unions::Union;
 
 /// Most alternatives that are told apart.
 const MAX_ALTERNATIVES: usize = 16;
@@ -117,6 +120,14 @@ pub(super) struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
+    /// Any of its things, where that is told without looking at more than one of them.
+    pub(super) fn any(&self) -> Option<Val<'a>> {
+        match self.vals {
+            [one] => Some(*one),
+            _ => self.any.get().copied(),
+        }
+    }
+
     /// Adds everything that any of its things may be. Containers are asked for that again and again.
     pub(super) fn add_to(&self, union: &mut Union<'a>) {
         if let Some(any) = self.any.get() {
@@ -302,18 +313,25 @@ impl<'a> Val<'a> {
             },
             Self::Number(number) | Self::Local(number) => *number as usize,
             Self::Many(items) => items.id as usize,
-            Self::Data => return 1,
-            Self::Nothing => return 1 << 1,
-            Self::Count => return 1 << 2,
-            Self::Never => return 1 << 3,
-            Self::Foreign => return 1 << 4,
-            Self::Lost => return 1 << 5,
-            Self::OneOf(_) => return 1 << 6,
-            Self::Module(_) => return 1 << 7,
-            Self::Act(_) => return 1 << 8,
-            Self::Object(_) => return 1 << 9,
+            others => return 1 << others.kind(),
         };
         1 << (32 + others % 32)
+    }
+
+    /// A number for its kind, where nothing else of it is asked.
+    const fn kind(&self) -> u8 {
+        match self {
+            Self::Data => 0,
+            Self::Nothing => 1,
+            Self::Count => 2,
+            Self::Never => 3,
+            Self::Foreign => 4,
+            Self::Lost => 5,
+            Self::OneOf(_) => 6,
+            Self::Module(_) => 7,
+            Self::Act(_) => 8,
+            _ => 9,
+        }
     }
 
     /// What stands for it where there is no room for all, and which of the kinds of that it is.
@@ -373,17 +391,14 @@ impl<'a> Val<'a> {
 
 /// Either of two.
 pub(super) fn join<'a>(arena: &'a Bump, a: Val<'a>, b: Val<'a>) -> Val<'a> {
-    if matches!(a, Val::OneOf(_)) && covers(&a, &b) {
-        return a;
-    }
-    joined(arena, a, b)
+    if covers(&a, &b) { a } else { joined(arena, a, b) }
 }
 
 /// Either of two, of which the first is known not to be all of it.
 pub(super) fn joined<'a>(arena: &'a Bump, a: Val<'a>, b: Val<'a>) -> Val<'a> {
     let mut union = Union::new(arena);
     union.add(a);
-    union.add(b);
+    union.add_new(b);
     if matches!(a, Val::OneOf(all) if all.len() == union.all.len()) {
         // There is no more than there was.
         return a;
@@ -392,136 +407,14 @@ pub(super) fn joined<'a>(arena: &'a Bump, a: Val<'a>, b: Val<'a>) -> Val<'a> {
 }
 
 /// Any of these, if there are any.
-pub(super) fn any_of<'a>(arena: &'a Bump, vals: impl Iterator<Item = Val<'a>>) -> Option<Val<'a>> {
+pub(super) fn any_of<'a>(arena: &'a Bump, mut vals: impl Iterator<Item = Val<'a>>) -> Option<Val<'a>> {
+    let first = vals.next()?;
+    let Some(second) = vals.next() else { return Some(first) };
     let mut union = Union::new(arena);
+    union.add(first);
+    union.add(second);
     vals.for_each(|val| union.add(val));
     union.get()
-}
-
-/// Alternatives that are collected one after the other, in time that grows with their number only.
-pub(super) struct Union<'a> {
-    arena: &'a Bump,
-    /// The only one so far.
-    one: Option<Val<'a>>,
-    /// Two or more that differ; else empty. Not in the arena, in which what it outgrows would stay.
-    all: Vec<Val<'a>>,
-    /// The bits of these; see [`Val::bit`].
-    bits: u64,
-    /// One of these could act.
-    acts: bool,
-    /// What stands for the rest, where there was no room for all: `Lost`, `Count`, `Data`.
-    rest: [bool; 3],
-}
-
-impl<'a> Union<'a> {
-    pub(super) fn new(arena: &'a Bump) -> Self {
-        Self { arena, one: None, all: Vec::new(), bits: 0, acts: false, rest: [false; 3] }
-    }
-
-    /// Adds everything that `val` may be.
-    pub(super) fn add(&mut self, val: Val<'a>) {
-        let Some(one) = self.one else {
-            self.one = Some(val);
-            return;
-        };
-        if matches!(val, Val::Never) {
-            return;
-        }
-        if self.all.is_empty() {
-            if one.same(&val) {
-                return;
-            }
-            if matches!(one, Val::Never) {
-                self.one = Some(val);
-                return;
-            }
-            if let Val::OneOf(choice) = one
-                && (covers(&one, &val) || has_no_room_for(choice, &val))
-            {
-                return;
-            }
-            // Alternatives were told apart when they were collected.
-            self.all = Vec::with_capacity(one.alternatives().len() + 3);
-            match one {
-                Val::OneOf(choice) => {
-                    self.all.extend_from_slice(choice.vals);
-                    (self.bits, self.acts) = (choice.bits, choice.acts);
-                }
-                one => self.push(&one),
-            }
-        }
-        val.alternatives().iter().for_each(|each| self.put(each));
-        if self.all.len() == 1 {
-            self.one = self.all.pop();
-        }
-    }
-
-    /// Whether nothing was added yet.
-    const fn is_empty(&self) -> bool {
-        self.one.is_none()
-    }
-
-    /// Whether there is no room for others.
-    fn is_full(&self) -> bool {
-        self.all.len() >= MAX_ALTERNATIVES
-    }
-
-    fn push(&mut self, each: &Val<'a>) {
-        self.bits |= each.bit();
-        self.acts |= each.acts();
-        self.all.push(*each);
-    }
-
-    /// Whether it was collected. Of what was not, the bit nearly always tells.
-    fn has(&self, each: &Val<'a>) -> bool {
-        self.bits & each.bit() != 0 && (each.is_alike() || holds(&self.all, each))
-    }
-
-    fn put(&mut self, each: &Val<'a>) {
-        if self.all.len() < MAX_ALTERNATIVES {
-            if !self.has(each) {
-                self.push(each);
-            }
-            return;
-        }
-        let (rest, kind) = each.rest();
-        // Where there is no room for more, what stands for the rest says it all.
-        if self.rest.get(kind) != Some(&false) {
-            return;
-        }
-        if self.has(&rest) {
-            self.tell(kind);
-        } else if !self.has(each) {
-            self.tell(kind);
-            self.push(&rest);
-        }
-    }
-
-    /// There is what stands for the rest.
-    fn tell(&mut self, kind: usize) {
-        if let Some(told) = self.rest.get_mut(kind) {
-            *told = true;
-        }
-    }
-
-    /// What was collected, if anything was; what is the same as an older choice is that choice.
-    pub(super) fn get_or(self, old: &'a Choice<'a>) -> Option<Val<'a>> {
-        let is_old = self.all.len() == old.len()
-            && self.bits == old.bits
-            && self.all.iter().zip(old.vals).all(|(new, old)| new.same(old));
-        if is_old { Some(Val::OneOf(old)) } else { self.get() }
-    }
-
-    /// What was collected, if anything was.
-    pub(super) fn get(self) -> Option<Val<'a>> {
-        if self.all.is_empty() {
-            return self.one;
-        }
-        let Self { arena, bits, acts, all, .. } = self;
-        let vals = arena.alloc_slice_copy(&all);
-        let choice = Choice { vals, bits, acts, weight: Cell::new(None), extent: Cell::new(None) };
-        Some(Val::OneOf(arena.alloc(choice)))
-    }
 }
 
 /// Whether everything that `new` may be is among what `old` may be.
