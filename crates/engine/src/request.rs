@@ -153,7 +153,7 @@ impl Request {
             }
             // After a link, `..` leads elsewhere than the text says.
             let bytes = path.as_os_str().as_encoded_bytes();
-            if bytes.contains(&b'.')
+            if shward_syntax::until(bytes, [b'.']) < bytes.len()
                 && bytes.windows(2).any(|pair| pair == b"..")
                 && path.components().any(|c| c == std::path::Component::ParentDir)
             {

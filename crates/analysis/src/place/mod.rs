@@ -83,26 +83,30 @@ impl<'a> Places<'a> {
             }
         };
         let mut map = Map::new(root(request.workspace), root(request.home));
-        let told = world.tells_variables();
         let directory = |variable: &str, below: &[u8]| -> Option<&'a [u8]> {
-            let value = if told { world.variable(variable.as_bytes())?? } else { return None };
+            let value = world.variable(variable.as_bytes())??;
             let absolute = value.starts_with(b"/");
             absolute.then(|| {
                 path::normalise(arena, arena.alloc_slice_copy(&value), arena.alloc_slice_copy(below))
             })
         };
-        let own = [
-            directory("XDG_CONFIG_HOME", b"shward"),
-            directory("XDG_STATE_HOME", b"shward"),
-            directory("XDG_RUNTIME_DIR", b"shward"),
-            // The tables know which files matter in the usual one.
-            directory("CLAUDE_CONFIG_DIR", b"").filter(|settings| {
-                !map.home.both().any(|home| settings.strip_prefix(home) == Some(b"/.claude"))
-            }),
-            directory("CODEX_HOME", b""),
-        ];
+        let mut own = Vec::new();
+        if world.tells_variables() {
+            let moved = [
+                directory("XDG_CONFIG_HOME", b"shward"),
+                directory("XDG_STATE_HOME", b"shward"),
+                directory("XDG_RUNTIME_DIR", b"shward"),
+                // The tables know which files matter in the usual one.
+                directory("CLAUDE_CONFIG_DIR", b"").filter(|settings| {
+                    !map.home.both().any(|home| settings.strip_prefix(home) == Some(b"/.claude"))
+                }),
+                directory("CODEX_HOME", b""),
+            ];
+            own.extend(moved.into_iter().flatten());
+        }
         let told = world.own().iter().map(|place| path::normalise(arena, b"", arena.alloc_slice_copy(place)));
-        map.own = arena.alloc_slice_fill_iter(own.into_iter().flatten().chain(told).collect::<Vec<_>>());
+        own.extend(told);
+        map.own = arena.alloc_slice_copy(&own);
         map.guarded = arena.alloc_slice_fill_iter(
             world.guarded().iter().map(|file| path::normalise(arena, b"", arena.alloc_slice_copy(file))),
         );
@@ -110,7 +114,8 @@ impl<'a> Places<'a> {
         map.plain &=
             (map.own.is_empty() && map.guarded.is_empty() && map.led.is_empty()) || map.lies_plainly();
         // The environment may not turn a place that matters into a temporary one.
-        map.temp = directory("TMPDIR", b"").filter(|temp| {
+        let temp = if world.tells_variables() { directory("TMPDIR", b"") } else { None };
+        map.temp = temp.filter(|temp| {
             matches!(map.scope(Names::Path(temp)), Scope::Temp | Scope::Elsewhere)
                 && !map.covers(Names::Path(temp)).workspace
         });

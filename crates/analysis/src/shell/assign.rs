@@ -404,7 +404,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Whether the shell gives a variable values of its own.
     pub(super) fn is_kept(&self, name: &[u8]) -> bool {
-        is_kept(name) || self.coprocesses.contains(name)
+        is_kept(name) || self.coprocesses.as_ref().is_some_and(|names| names.contains(name))
     }
 
     /// The shell itself gives a variable a value, whatever the script has made of it.
@@ -428,7 +428,7 @@ impl<'a> Interpreter<'a, '_> {
         let process = &*self.arena.alloc_slice_copy(&[name, b"_PID"].concat());
         for name in [name, process] {
             self.set_by_shell(name, Origins::LITERAL);
-            self.coprocesses.insert(name);
+            self.coprocesses.get_or_insert_default().insert(name);
         }
     }
 

@@ -71,7 +71,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
             EffectKind::Write { target, mode, content } => {
                 let target = Target { tree: target.tree || mode == WriteMode::Below, ..target };
                 if target.tree || mode == WriteMode::Create {
-                    self.made.insert(target.path);
+                    self.made.get_or_insert_default().insert(target.path);
                 }
                 self.last_touched(&target, content);
                 // What is copied to a directory comes to lie in it.
@@ -155,7 +155,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
 
     fn carried(&mut self, from: &Target<'a>, to: &Target<'a>) {
         if !self.elsewhere {
-            self.made.insert(to.path);
+            self.made.get_or_insert_default().insert(to.path);
             self.move_along(from, to);
             self.copied(from, to);
         }
@@ -168,7 +168,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
 
     fn moved(&mut self, from: &Target<'a>, to: &Target<'a>) {
         if !self.elsewhere && from.scope == Scope::Workspace && to.scope == Scope::Product {
-            self.moving.hoards.insert(to.path);
+            self.moving.hoards.get_or_insert_default().insert(to.path);
         }
     }
 
@@ -253,7 +253,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
     fn worked_in(&self, invocation: Option<u32>) -> Option<&'a [u8]> {
         let Some(number) = invocation else { return self.state.flow.places.only() };
         let known = self.invocations.get(usize::try_from(number).ok()?)?;
-        known.cwd.filter(|_| !self.away.contains(&number))
+        known.cwd.filter(|_| !self.away.as_ref().is_some_and(|away| away.contains(&number)))
     }
 
     fn upstream(&self) -> usize {
@@ -296,7 +296,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         let (places, settled) = (self.state.flow.places, self.state.flow.settled);
         self.budget.plan(1);
         self.departs(directory);
-        self.away.extend(self.current);
+        self.away.get_or_insert_default().extend(self.current);
         let place = self.entered(directory, places.only());
         self.state.flow.places = Whereabouts::at(place);
         self.stands();

@@ -178,8 +178,9 @@ pub(crate) struct Interpreter<'a, 'w> {
     programs_at: Vec<&'a [u8]>,
     /// The last known `$PATH`, and whether the programs of the system are found there.
     searched: (&'a [u8], bool),
+    // Sets that nearly always stay empty are none until then: an empty tree takes more to drop than that.
     /// What a program made that may be a directory, which no redirection writes.
-    made: BTreeSet<&'a [u8]>,
+    made: Option<BTreeSet<&'a [u8]>>,
     /// How often the shell changed its directory, on whichever way.
     moves: u32,
     moving: moving::Moving<'a>,
@@ -240,7 +241,7 @@ pub(crate) struct Interpreter<'a, 'w> {
     /// The invocation being run, to which effects belong.
     current: Option<u32>,
     /// Invocations that looked in another directory than that in which they were started.
-    away: BTreeSet<u32>,
+    away: Option<BTreeSet<u32>>,
     /// How many effects and invocations there were when the outermost pipeline began that is being run.
     upstream: Option<(usize, usize)>,
     /// How often a directory was entered that is not itself a name which a search found.
@@ -268,7 +269,7 @@ pub(crate) struct Interpreter<'a, 'w> {
     /// Variables to which redirections gave numbers of their own, and when.
     numbered: Vec<(&'a [u8], u32)>,
     /// Variables that hold the descriptors and processes of coprocesses.
-    coprocesses: BTreeSet<&'a [u8]>,
+    coprocesses: Option<BTreeSet<&'a [u8]>>,
     /// The descriptor by which the next process substitution goes.
     next_descriptor: u32,
     /// So many redirections are around what is being run.
@@ -332,7 +333,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             searches_workspace: false,
             programs_at: Vec::new(),
             searched: (&[], false),
-            made: BTreeSet::new(),
+            made: None,
             moves: 0,
             moving: moving::Moving::default(),
             calls: 0,
@@ -364,7 +365,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             doubt: 0,
             conditional: 0,
             current: None,
-            away: BTreeSet::new(),
+            away: None,
             upstream: None,
             departures: 0,
             elsewhere: false,
@@ -378,7 +379,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             outer_frames: 0,
             keeps_redirections: false,
             numbered: Vec::new(),
-            coprocesses: BTreeSet::new(),
+            coprocesses: None,
             next_descriptor: descriptors::LAST_SUBSTITUTION,
             redirected: 0,
             read_names: Vec::new(),

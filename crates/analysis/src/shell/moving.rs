@@ -21,7 +21,7 @@ pub(super) struct Moving<'a> {
     /// Files and directories that got another name, in their order.
     renamed: Vec<Target<'a>>,
     /// Places of what builds make, to which the command has moved what they do not make again.
-    pub(super) hoards: BTreeSet<&'a [u8]>,
+    pub(super) hoards: Option<BTreeSet<&'a [u8]>>,
     pub(super) gone: super::news::Gone<'a>,
     /// The words of the command that is being run of which one is made of the other, each of each.
     pub(super) renaming: Option<(Span, Span)>,
@@ -161,10 +161,9 @@ impl<'a> Interpreter<'a, '_> {
     pub(super) fn hoard_deleted(&mut self, kind: EffectKind<'a>) -> EffectKind<'a> {
         let kind = self.own_deleted(kind);
         let EffectKind::Delete { target, kept } = kind else { return kind };
-        if self.moving.hoards.is_empty() || target.scope != Scope::Product {
+        let Some(hoards) = self.moving.hoards.as_ref().filter(|_| target.scope == Scope::Product) else {
             return kind;
-        }
-        let hoards = &self.moving.hoards;
+        };
         // In the order of bytes, what lies below a place stands behind its slash.
         let below = &*self.arena.alloc_slice_copy(&[target.path, b"/"].concat());
         let around = |at: usize| target.path.get(..at).is_some_and(|place| hoards.contains(place));

@@ -35,6 +35,9 @@ impl Aside {
     }
 }
 
+/// Texts by their address, and the paths at which they lie.
+type Texts<'a> = BTreeMap<usize, (&'a [u8], &'a [&'a [u8]])>;
+
 /// Scripts that are being run beside.
 #[derive(Debug, Default)]
 pub(super) struct Scripts<'a> {
@@ -47,9 +50,9 @@ pub(super) struct Scripts<'a> {
     /// Places of which everything may be run beside, of the same three kinds.
     places: Places<'a>,
     /// Texts that the command has written, by address, and the paths at which they lie.
-    texts: BTreeMap<usize, (&'a [u8], &'a [&'a [u8]])>,
+    texts: Option<Texts<'a>>,
     /// Of these, by address, what may not have been there to be read.
-    doubted: BTreeSet<usize>,
+    doubted: Option<BTreeSet<usize>>,
     /// The paths of the scripts that are being run, innermost last.
     running: Vec<&'a [&'a [u8]]>,
 }
@@ -109,23 +112,23 @@ impl<'a> Scripts<'a> {
 
     /// A text was read at these paths.
     pub(super) fn read(&mut self, text: &'a [u8], paths: &'a [&'a [u8]]) {
-        self.texts.insert(text.as_ptr().addr(), (text, paths));
+        self.texts.get_or_insert_default().insert(text.as_ptr().addr(), (text, paths));
     }
 
     /// A text was read from a file that may not be there, or hold another one.
     pub(super) fn doubt(&mut self, text: &[u8]) {
-        self.doubted.insert(text.as_ptr().addr());
+        self.doubted.get_or_insert_default().insert(text.as_ptr().addr());
     }
 
     /// Whether a text is one of these.
     pub(super) fn is_doubted(&self, text: &[u8]) -> bool {
-        self.doubted.contains(&text.as_ptr().addr())
+        self.doubted.as_ref().is_some_and(|doubted| doubted.contains(&text.as_ptr().addr()))
     }
 
     /// A text, or a part of it, is run from here on. Gives whether it is known where it lies.
     pub(super) fn begin(&mut self, text: &[u8]) -> bool {
         let start = text.as_ptr().addr();
-        let last = self.texts.range(..=start).next_back();
+        let last = self.texts.as_ref().and_then(|texts| texts.range(..=start).next_back());
         let paths = last.and_then(|(address, (whole, paths))| {
             (start + text.len() <= address + whole.len()).then_some(*paths)
         });

@@ -201,7 +201,7 @@ impl<'a> Interpreter<'a, '_> {
             || directory.starts_with(ours)
                 && (self.state.flow.places.only() == Some(directory)
                     || self.world.kind(directory) == FileKind::Directory);
-        there && !self.made.contains(target.path)
+        there && !self.made.as_ref().is_some_and(|made| made.contains(target.path))
     }
 
     /// `exec`

@@ -61,6 +61,9 @@ pub(super) enum Kind {
 /// Most bytes and fields for which a builder's memory is kept for the next word.
 const KEPT: usize = 64 << 10;
 
+/// Bytes of most words.
+const ROOM: usize = 120;
+
 /// From so many bytes on, a word that is one known text refers to it and is no copy of it.
 const REFERRED: usize = 256;
 
@@ -104,8 +107,8 @@ pub(in crate::shell) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// An empty builder.
-    pub(in crate::shell) const fn new(arena: &'a Bump) -> Self {
+    /// An empty builder, with room for most words.
+    pub(in crate::shell) fn new(arena: &'a Bump) -> Self {
         Self {
             arena,
             mode: Mode::Single,
@@ -113,8 +116,8 @@ impl<'a> Builder<'a> {
             globs: true,
             extended: false,
             span: Span { start: 0, end: 0 },
-            bytes: Vec::new(),
-            kinds: Vec::new(),
+            bytes: Vec::with_capacity(ROOM),
+            kinds: Vec::with_capacity(ROOM),
             whole: None,
             left_out: 0,
             started: false,
