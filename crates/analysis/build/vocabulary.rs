@@ -151,6 +151,7 @@ const ROLES: &[(&str, Role)] = &[
     ("config", Role::Config),
     ("setting", Role::Setting),
     ("connect", Role::Connect),
+    ("repository", Role::Repository),
     ("download", Role::Download),
     ("mount", Role::Mount),
     ("upload", Role::Upload),
@@ -160,6 +161,7 @@ const ROLES: &[(&str, Role)] = &[
     ("listen", Role::Listen),
     ("process", Role::Process),
     ("variable", Role::Variable),
+    ("variables", Role::Variables),
     ("subscript", Role::Subscript),
     ("unknown", Role::Unknown),
 ];
@@ -266,6 +268,7 @@ pub(crate) fn act(word: &str) -> Found<Act> {
         "secret" if detail.is_empty() => Ok(Act::Secret),
         "connect" => Ok(Act::Connect(kept(detail))),
         "code" => Ok(Act::Code(among("language", detail, LANGUAGES)?)),
+        "terminal-unless" if !detail.is_empty() => Ok(Act::TerminalUnless(kept(detail))),
         "loads" => Ok(Act::Loads(among("language", detail, LANGUAGES)?)),
         "signal" => Ok(Act::Signal(among("signal", detail, SIGNALS)?)),
         "privilege" => Ok(Act::Privilege(among("privilege", detail, PRIVILEGES)?)),

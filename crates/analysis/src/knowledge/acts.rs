@@ -157,7 +157,8 @@ pub(super) fn act<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, act: Act, endp
         Act::Place(role, path) => place(run, flow, role, path),
         Act::Exec => execute_itself(run),
         Act::Code("debugger") => debugger(run),
-        Act::Code("terminal") => run.code("terminal", None, Origins::TERMINAL, span),
+        Act::TerminalUnless(name) if is_given(run, name) => {}
+        Act::Code("terminal") | Act::TerminalUnless(_) => run.code("terminal", None, Origins::TERMINAL, span),
         Act::Code(language) => run.code(language, None, Origins::FILE, span),
         Act::Connect("") if endpoints > 0 => {}
         Act::Connect(host) => {
@@ -195,6 +196,12 @@ pub(super) fn act<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, act: Act, endp
         Act::Obeys(_) => {}
         Act::Unknown(reason) => run.not_understood(Unknown::Construct(reason), span),
     }
+}
+
+/// Whether the script has put something into the environment under this name.
+fn is_given(run: &Run<'_, '_>, name: &str) -> bool {
+    let value = run.session.variable(name.as_bytes());
+    value.is_some_and(|value| value.known().is_none_or(|text| !text.is_empty()))
 }
 
 /// A debugger reads its standard input: words that lead through the program, and Python to be executed.

@@ -12,7 +12,7 @@ use super::unpacked;
 use super::values;
 use super::variables::setting;
 use super::words::{Fact, Role};
-use crate::effect::{EffectKind, Rest, Scope, Unknown, WriteMode};
+use crate::effect::{EffectKind, Rest, Scope, Target, Unknown, WriteMode};
 use crate::value::{Field, Origins, Piece, Stream, Value};
 use crate::world::FileKind;
 
@@ -33,7 +33,11 @@ pub(super) fn change<'a>(
         Role::DestLink => destination(run, flow, scan, uses, field, WriteMode::Create),
         Role::Metadata("mode") => {
             let target = run.target_of(field, flow.tree);
-            let what = uses.of(|role| role == Role::Mode).next().map_or("mode", |u| given_by(u.field));
+            let given = uses.of(|role| role == Role::Mode).next();
+            let what = given.map_or("mode", |u| match given_by(u.field) {
+                "setuid" if gives_group(u.field) && surely_directory(run, field, &target) => "mode",
+                what => what,
+            });
             run.emit(EffectKind::Metadata { target, what }, field.span, certainty(field));
             if !uses.of(|role| role == Role::Mode).any(|u| stays_readable(u.field)) {
                 run.session.lock_reading();
@@ -457,6 +461,26 @@ fn given_by(mode: &Field<'_>) -> &'static str {
         }
     }
     what
+}
+
+/// Whether a mode sets an ID of the group alone, and gives nothing else away.
+fn gives_group(mode: &Field<'_>) -> bool {
+    match mode.known() {
+        Some(b"g+s" | b"g+rs" | b"g+ws" | b"g+xs" | b"g+rws" | b"g+rwxs" | b"g=rwxs" | b"g+srwx") => true,
+        Some([b'2', rest @ ..] | [b'0', b'2', rest @ ..]) => {
+            rest.len() == 3 && of_digits(rest) == "mode" && rest.iter().all(u8::is_ascii_digit)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a place is a directory, where such an ID only says whose group new files get.
+fn surely_directory(run: &Run<'_, '_>, field: &Field<'_>, target: &Target<'_>) -> bool {
+    let named = field.known().is_some_and(|path| path.ends_with(b"/"));
+    target.rest == Rest::Exact
+        && !target.tree
+        && (named
+            || !run.session.has_made_files() && run.session.world().kind(target.path) == FileKind::Directory)
 }
 
 /// The same of a mode in digits.

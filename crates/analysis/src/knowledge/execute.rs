@@ -4,15 +4,16 @@ use super::flow::{Flow, Uses};
 use super::foreign::fetched;
 use super::languages;
 use super::module::module;
+use super::provenance::NOT_OF_THE_PROJECT;
 use super::run::Run;
 use super::scan::Scan;
 use super::script;
 use super::tables;
 use super::values;
 use super::words::{Act, Fact, Role, Stdin};
-use crate::effect::EffectKind;
+use crate::effect::{EffectKind, Unknown};
 use crate::session::Reentry;
-use crate::value::{Field, Origins, Stream};
+use crate::value::{Field, Origins, Stream, Value};
 use bumpalo::collections::Vec as BumpVec;
 
 /// What is executed: programs, command lines, code, scripts. Gives the output of a program that is started.
@@ -28,8 +29,11 @@ pub(super) fn execute<'a>(
     let mut reads_code = scan.own().iter().any(|given| given.option.acts.iter().any(no_more));
     let mut output = None;
     let mut assignments = BumpVec::new_in(run.arena());
-    if uses.has(|role| role == Role::Variable) {
+    if uses.has(|role| matches!(role, Role::Variable | Role::Variables)) {
         assignments.extend(uses.of(|role| role == Role::Variable).map(|u| *u.field));
+        for file in uses.of(|role| role == Role::Variables) {
+            assigned_in(run, file.field, &mut assignments);
+        }
     }
     let runs_something = |role: Role| {
         matches!(
@@ -112,6 +116,50 @@ pub(super) fn execute<'a>(
         flow.input = None;
     }
     output
+}
+
+/// The variables that a file gives to what is started: of the workspace's own nobody asks what they are.
+fn assigned_in<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>, assignments: &mut BumpVec<'a, Field<'a>>) {
+    const FOREIGN: Origins = NOT_OF_THE_PROJECT.without(Origins::SECRET).union(Origins::OUTSIDE);
+    let is_name = |name: &[u8]| name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let prefix = file.value.known_prefix();
+    if prefix.iter().position(|byte| *byte == b'=').and_then(|at| prefix.get(..at)).is_some_and(is_name) {
+        // Some take a variable as well.
+        assignments.push(*file);
+        return;
+    }
+    let content = run.session.script_text(&file.value);
+    if !content.origins.intersects(FOREIGN) {
+        return;
+    }
+    let Some(text) = content.text else {
+        return run.not_understood(Unknown::Construct("variables from a file that was not read"), file.span);
+    };
+    run.session.works(text.len() / 8);
+    for line in text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
+        let line = line.strip_prefix(b"export ").unwrap_or(line);
+        if line.is_empty() || line.starts_with(b"#") {
+            continue;
+        }
+        let line = Field { value: Value::text(run.arena().alloc_slice_copy(line), content.origins), ..*file };
+        assignments.push(Field { value: unquoted(run, &line), ..line });
+    }
+}
+
+/// `NAME=VALUE` as such files have it: quotes around the value are none of it, and what stands for something else is not known.
+fn unquoted<'a>(run: &Run<'_, 'a>, line: &Field<'a>) -> Value<'a> {
+    let Some((name, value)) = values::split_once(run.arena(), &line.value, b'=') else { return line.value };
+    let text = value.known().unwrap_or_default().trim_ascii();
+    let inner = [b'"', b'\'', b'`']
+        .into_iter()
+        .find_map(|quote| text.strip_prefix(&[quote]).and_then(|rest| rest.strip_suffix(&[quote])));
+    let text = inner.unwrap_or(text);
+    let name = values::concat(run.arena(), &[name.trim_ascii(), b"="]);
+    let start = Value::text(name, line.value.origins);
+    let plain = text.iter().all(|byte| !b"$`\\\"'#".contains(byte));
+    let value =
+        if plain { Value::text(text, line.value.origins) } else { Value::unknown(line.value.origins) };
+    values::joined(run.arena(), &[start, value])
 }
 
 /// The command that the last operands are.

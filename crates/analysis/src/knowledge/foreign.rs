@@ -35,7 +35,7 @@ pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &Uses<'_, 'a>, first: usi
             Role::Read | Role::List | Role::Modify if fetched(run, "project", each.field) => {}
             // Where programs and libraries are installed is searched in any case.
             Role::List if matches!(each.field.known(), Some(b"/usr" | b"/usr/local")) => {}
-            Role::Read | Role::List | Role::Modify => outside(run, each.field),
+            Role::Read | Role::List | Role::Modify | Role::Variables => outside(run, each.field),
             _ => {}
         }
     }

@@ -73,7 +73,7 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
                 flow.origins = flow.origins | run.reads(&Field { value, ..*field }, false);
             }
         }
-        Role::Config => {
+        Role::Config | Role::Variables => {
             flow.origins = flow.origins | run.reads(field, false);
         }
         Role::List => {
@@ -154,9 +154,12 @@ pub(super) fn is_plain_name(name: &[u8]) -> bool {
     !name.iter().any(|byte| b"/$`;|&<>()\\'\"\n\r\0".contains(byte))
 }
 
-/// Whether none of the marks, which commas separate, stands in a text.
+/// Whether none of the marks, which commas separate, stands in a text; one behind `^` is all of it.
 pub(super) fn is_free_of(text: &[u8], marks: &str) -> bool {
     let holds = |mark: &str| {
+        if let Some(whole) = mark.strip_prefix('^') {
+            return text == whole.as_bytes();
+        }
         let Some(first) = mark.as_bytes().first() else { return true };
         let mut rest = text;
         while let Some(here) = rest.get(until(rest, [*first])..).filter(|here| here.len() >= mark.len()) {

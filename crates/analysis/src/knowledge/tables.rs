@@ -559,6 +559,7 @@ pub(super) const fn is_idle(role: Role) -> bool {
                 | Role::Variable
                 | Role::Chdir
                 | Role::Connect
+                | Role::Repository
                 | Role::Identify
                 | Role::Setting
         )

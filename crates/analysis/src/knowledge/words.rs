@@ -322,6 +322,8 @@ pub(crate) enum Role {
     Config,
     Setting,
     Connect,
+    /// A repository: a directory where the word is the path of one, else a server.
+    Repository,
     Download,
     Mount,
     Upload,
@@ -331,6 +333,8 @@ pub(crate) enum Role {
     Listen,
     Process,
     Variable,
+    /// A file with such assignments.
+    Variables,
     Subscript,
     Unknown,
 }
@@ -379,6 +383,8 @@ pub(crate) enum Act {
     NoInput,
     Exec,
     Code(&'static str),
+    /// Control is handed to whoever types, unless this variable of the environment names what is started instead.
+    TerminalUnless(&'static str),
     /// The files that the condition names are executed as text in this language.
     Loads(&'static str),
     Connect(&'static str),
