@@ -374,6 +374,12 @@ impl Options {
         }
     }
 
+    /// It may be on or off.
+    pub(super) const fn doubt(&mut self, opt: Opt) {
+        self.set(opt, false);
+        self.unsure |= opt as u16;
+    }
+
     /// Nothing is known of the options any more.
     pub(super) const fn forget(&mut self) {
         self.on = 0;

@@ -7,7 +7,7 @@ use super::reading;
 use super::state::{Body, Branch, Content, Flags, Home, Mark, Slot, Space};
 use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::value::{Field, Origins};
-use shward_syntax::{Function, Span};
+use shward_syntax::{Dialect, Function, Span};
 
 /// Something being run that control can leave early.
 #[derive(Debug)]
@@ -59,6 +59,22 @@ impl<'a> Frame<'a> {
     }
 }
 
+/// Whether a shell of an agent that is zsh calls a function of this name without being told to (zshmisc(1), "Special Functions").
+fn calls_itself(name: &[u8]) -> bool {
+    let signal = name.strip_prefix(b"TRAP").is_some_and(|signal| signal.iter().all(u8::is_ascii_uppercase));
+    signal
+        || matches!(
+            name,
+            b"chpwd"
+                | b"precmd"
+                | b"preexec"
+                | b"periodic"
+                | b"zshaddhistory"
+                | b"zshexit"
+                | b"command_not_found_handler"
+        )
+}
+
 impl<'a> Interpreter<'a, '_> {
     /// Defines a function.
     pub(super) fn define(&mut self, function: &Function<'_>) {
@@ -90,6 +106,10 @@ impl<'a> Interpreter<'a, '_> {
         let content = Content::Functions(bodies);
         self.state.set(Space::Function, function.name, Slot { content, flags });
         self.defined.extend(bodies.first());
+        if calls_itself(function.name) && self.dialect == Dialect::Bash {
+            let span = self.span(function.name_span);
+            self.doubtful(|shell| shell.isolated(|shell| shell.call(bodies, &[], span)));
+        }
         self.state.flow.places.forget_status();
     }
 
@@ -283,10 +303,10 @@ impl<'a> Interpreter<'a, '_> {
             // it leads nowhere else.
             _ => {
                 self.state.flow.places.conclude(match self.dialect {
-                    shward_syntax::Dialect::Bash => Status::Failure,
-                    shward_syntax::Dialect::Posix => Status::Either,
+                    Dialect::Bash => Status::Failure,
+                    Dialect::Posix => Status::Either,
                 });
-                self.state.flow.may_have_ended |= self.dialect == shward_syntax::Dialect::Posix;
+                self.state.flow.may_have_ended |= self.dialect == Dialect::Posix;
                 self.shell_may_end();
             }
         }
@@ -301,9 +321,7 @@ impl<'a> Interpreter<'a, '_> {
         let loops: Vec<usize> = loops.collect();
         if loops.is_empty() {
             let mut around = self.frames.iter().rev().take_while(|frame| frame.kind != FrameKind::Shell);
-            if self.dialect == shward_syntax::Dialect::Posix
-                && around.any(|frame| frame.kind == FrameKind::Loop)
-            {
+            if self.dialect == Dialect::Posix && around.any(|frame| frame.kind == FrameKind::Loop) {
                 // From a function, dash leaves the loop of its caller.
                 self.not_understood("a function of another shell than bash that leaves a loop", self.whole());
             }

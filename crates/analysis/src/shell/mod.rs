@@ -20,6 +20,7 @@ mod budget;
 mod builtins;
 mod calls;
 mod carriers;
+mod certain;
 mod conditions;
 mod descriptors;
 mod endings;
@@ -47,6 +48,7 @@ mod simple;
 mod spans;
 mod spare;
 mod state;
+mod toplevel;
 mod traps;
 mod words;
 
@@ -63,7 +65,7 @@ use flow::{Flow, Port, Whereabouts};
 use functions::Frame;
 use io::{Io, SinkKind};
 use links::{instead, leads};
-use reentry::starting_options;
+use reentry::given_options;
 use shward_syntax::{Dialect, Function, Options, ParseError, Span, parse};
 use spans::Spans;
 use spare::Spare;
@@ -236,6 +238,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     line_may_have_ended: bool,
     /// How many conditions stand around what is being run.
     doubt: u32,
+    /// How many bodies around what is being run are known not to run.
+    dead: u32,
     /// How many `&&` stand before what is being run: it is told as certain, but what it prints may be missing.
     conditional: u32,
     /// The invocation being run, to which effects belong.
@@ -295,7 +299,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             arguments: &[],
             zero: None,
             last_argument: None,
-            options: starting_options(request.dialect),
+            options: given_options(request.dialect),
             standard: [Port::Terminal; 3],
             others: &[],
             stack: Some(&[]),
@@ -363,6 +367,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             open_line: None,
             line_may_have_ended: false,
             doubt: 0,
+            dead: 0,
             conditional: 0,
             current: None,
             away: None,
@@ -449,7 +454,10 @@ impl<'a, 'w> Interpreter<'a, 'w> {
 
     /// Something was not understood.
     fn unknown(&mut self, reason: Unknown<'a>, span: Span) {
-        self.emit_here(EffectKind::Unknown { reason }, span, Certainty::Certain);
+        // What a variable does, it does only to what comes behind.
+        if self.dead == 0 || !matches!(reason, Unknown::Variable(_)) {
+            self.emit_here(EffectKind::Unknown { reason }, span, Certainty::Certain);
+        }
     }
 
     /// Whether what is being run surely runs.

@@ -271,6 +271,15 @@ impl<'a> Interpreter<'a, '_> {
     }
 }
 
+/// The options of the shell that runs the command. That of an agent may be zsh, or have set what it likes before.
+pub(super) fn given_options(dialect: Dialect) -> ShellOptions {
+    let mut options = starting_options(dialect);
+    if dialect == Dialect::Bash {
+        options.doubt(Opt::ExpandAliases);
+    }
+    options
+}
+
 /// The options of a shell that starts: only dash expands aliases in scripts.
 pub(super) fn starting_options(dialect: Dialect) -> ShellOptions {
     let mut options = ShellOptions::default();
