@@ -182,6 +182,9 @@ pub(crate) trait Session<'a> {
     /// the world holds. Used to follow scripts.
     fn file_text(&mut self, path: &Value<'a>) -> Stream<'a>;
 
+    /// What was read so far decides over what the program does: names, commands, changes.
+    fn believes(&mut self) {}
+
     /// Does what may not be done, or not wholly.
     fn perhaps(&mut self, inner: &mut dyn FnMut(&mut dyn Session<'a>));
 

@@ -262,6 +262,187 @@ fn what_may_have_been_replaced_is_not_read() {
     assert_all(decisions(&harmless, add), |decision| decision == Decision::Allow);
 }
 
+/// A file that is read beside what changes it may hold something else when it is read.
+#[test]
+fn what_is_read_beside_a_change_is_not_believed() {
+    let add = |workspace: &Path, _: &Path| {
+        fs::write(workspace.join("d.txt"), "build\n").unwrap();
+        fs::write(workspace.join("port"), "3000\n").unwrap();
+    };
+    let lines = [
+        "(sleep 1; rm -rf \"$PWD/$(cat d.txt)\") & rm d.txt",
+        "(sleep 1; rm -rf \"$PWD/$(cat d.txt)\") & echo > d.txt",
+        "(sleep 1; rm -rf \"$PWD/$(<d.txt)\") & mv d.txt e",
+        "(sleep 1; xargs rm -rf < d.txt) & rm d.txt",
+        "(sleep 1; xargs -I{} rm -rf \"$PWD/{}\" < d.txt) & sed -i s/build/../ d.txt",
+        "rm -rf \"$PWD/$(cat d.txt)\" & ln -sf /etc/hostname d.txt",
+        "rm -rf \"$PWD/$(cat d.txt)\" & python3 -c 'open(\"d.txt\", \"w\")'",
+        "rm -rf \"$PWD/$(cat d.txt)\" | rm d.txt",
+        "coproc { sleep 1; rm -rf \"$PWD/$(cat d.txt)\"; }; rm d.txt",
+        ": <(sleep 1; rm -rf \"$PWD/$(cat d.txt)\"); rm d.txt",
+        "sh -c 'sleep 1; rm -rf \"$PWD/$(cat d.txt)\"' & rm d.txt",
+        "f() { sleep 1; rm -rf \"$PWD/$(cat d.txt)\"; }; f & rm d.txt",
+        "tmux new -d 'sleep 1; rm -rf \"$PWD/$(cat d.txt)\"'; rm d.txt",
+        "cat d.txt | { echo .. > d.txt; xargs -I{} rm -rf \"$PWD/{}\"; }",
+        "cat d.txt | { true | true; echo .. > d.txt; xargs -I{} rm -rf \"$PWD/{}\"; }",
+        "exec 3< <(sleep 1; cat d.txt); rm d.txt; read -r x <&3; rm -rf \"$PWD/$x\"",
+    ];
+    assert_all(decisions(&lines, add), |decision| decision != Decision::Allow);
+    let harmless = [
+        "rm -rf \"$PWD/$(cat d.txt)\" & wait",
+        "cat d.txt & wait; echo x > d.txt",
+        "cat d.txt | grep x & rm d.txt",
+        "cat d.txt | sed s/a/b/ | tee d.txt",
+        "cat d.txt | while read -r l; do echo \"$l\" >> d.txt; done",
+        "cat d.txt | xargs rm -rf; rm d.txt",
+        "PORT=$(cat port) npm start & sleep 1; echo x > d.txt",
+    ];
+    assert_all(decisions(&harmless, add), |decision| decision == Decision::Allow);
+}
+
+/// `git rev-parse --show-toplevel` prints the directory with `.git`, or nothing.
+#[test]
+fn the_directory_of_a_repository_is_known() {
+    let repository = |workspace: &Path, _: &Path| {
+        fs::create_dir_all(workspace.join(".git/objects")).unwrap();
+        fs::create_dir_all(workspace.join(".git/refs")).unwrap();
+        fs::write(workspace.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(workspace.join(".git/config"), "[core]\n\tbare = false\n").unwrap();
+    };
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let harmless = [
+        "cd \"$(git rev-parse --show-toplevel)\" && npm test",
+        "cd \"`git rev-parse --show-toplevel 2>/dev/null`\" && make",
+        "cd one && cd \"$(git rev-parse --show-toplevel)\" && rm -rf build",
+    ];
+    let printed = [
+        "cd $(git rev-parse --show-toplevel) && npm test",
+        "ROOT=$(git rev-parse --show-toplevel); cd \"$ROOT/one\" && make",
+        "rm -rf \"$(git rev-parse --show-toplevel)/build\"",
+    ];
+    assert_all(decisions_below(place, &printed, repository), |decision| decision == Decision::Allow);
+    let damaged = |workspace: &Path, outside: &Path| {
+        repository(workspace, outside);
+        fs::remove_file(workspace.join(".git/HEAD")).unwrap();
+    };
+    assert_all(decisions_below(place, &printed, damaged), |decision| decision != Decision::Allow);
+    assert_all(decisions_below(place, &harmless, repository), |decision| decision == Decision::Allow);
+    let judged = [
+        "cd \"$(git rev-parse --show-toplevel)\" && rm -rf *",
+        "cd \"$(git rev-parse --show-toplevel)\" && rm -rf ../x",
+        "ulimit -n 3; rm -rf \"$(git rev-parse --show-toplevel)/home\"",
+        "rm -rf \"$(git rev-parse --show-toplevel)/.git\"",
+        "rm -rf \"$(git rev-parse --show-toplevel)\"",
+        "export GIT_CONFIG_COUNT=x; rm -rf \"$(git rev-parse --show-toplevel)/home\"",
+        "export GIT_WORK_TREE=/x; cd \"$(git rev-parse --show-toplevel)\" && rm -rf build",
+        "GIT_DIR=/x; export GIT_DIR; cd \"$(git rev-parse --show-toplevel)\" && rm -rf build",
+        "git() { echo /; }; cd \"$(git rev-parse --show-toplevel)\" && rm -rf build",
+        "git init one; cd one && cd \"$(git rev-parse --show-toplevel)\" && npm test",
+        "git worktree add ../x; cd ../x && cd \"$(git rev-parse --show-toplevel)\" && npm test",
+        "mv .git one; cd \"$(git rev-parse --show-toplevel)\" && npm test",
+        "rm -rf .git; cd \"$(git rev-parse --show-toplevel)\" && npm test",
+    ];
+    assert_all(decisions_below(place, &judged, repository), |decision| decision != Decision::Allow);
+    // Wherever the tree lies.
+    let moved = |workspace: &Path, outside: &Path| {
+        repository(workspace, outside);
+        fs::write(workspace.join(".git/config"), "[core]\n\tworktree = ../../outside\n").unwrap();
+    };
+    assert_all(decisions_below(place, &harmless, moved), |decision| decision != Decision::Allow);
+    let lost = |workspace: &Path, _: &Path| fs::write(workspace.join(".git"), "gitdir: /x\n").unwrap();
+    assert_all(decisions_below(place, &harmless, lost), |decision| decision != Decision::Allow);
+    let linked = |workspace: &Path, outside: &Path| {
+        for name in ["HEAD", "commondir"] {
+            fs::write(outside.join(name), "x\n").unwrap();
+        }
+        fs::write(workspace.join(".git"), format!("gitdir: {}\n", outside.display())).unwrap();
+    };
+    assert_all(decisions_below(place, &harmless, linked), |decision| decision == Decision::Allow);
+    assert_all(decisions_below(place, &printed, linked), |decision| decision == Decision::Allow);
+}
+
+/// What is assigned where a condition is known not to hold is not what the variable holds.
+#[test]
+fn what_is_known_not_to_run_assigns_nothing() {
+    let harmless = [
+        "if [ a = b ]; then D=/; else D=build; fi; rm -rf \"$D\"",
+        "D=build; if test a != a; then D=/; fi; rm -rf \"$D\"",
+        "D=build; if ! [ a = a ]; then D=/; fi; rm -rf \"$D\"",
+        "D=build; if [ ! a = a ]; then D=/; fi; rm -rf \"$D\"",
+        "D=build; if ([ a = b ] || [ b = a ]) && true; then D=/; fi; rm -rf \"$D\"",
+        "D=build; if [ \"$OSTYPE\" = cygwin ]; then D=$(cygpath x); fi; rm -rf \"$D\"",
+        "case \"$(uname)\" in CYGWIN*) D=$(cygpath x);; *) D=build;; esac; rm -rf \"$D\"",
+        "x=a; case $x in b|c) D=/;; a) D=build;; *) D=/;; esac; rm -rf \"$D\"",
+        "if [ ! -d one ]; then D=$(cat x); else D=build; fi; rm -rf \"$D\"",
+    ];
+    assert_all(decisions(&harmless, |_, _| {}), |decision| decision == Decision::Allow);
+    let judged = [
+        "if [ a = b ]; then rm -rf /; fi",
+        "if [ a = a ]; then D=/; else D=build; fi; rm -rf \"$D\"",
+        "if [ \"$X\" = b ]; then D=/; else D=build; fi; rm -rf \"$D\"",
+        "if [ -z \"$OSTYPE\" ]; then D=/; else D=build; fi; rm -rf \"$D\"",
+        "OSTYPE=$(cat x); if [ \"$OSTYPE\" = cygwin ]; then D=/; else D=build; fi; rm -rf \"$D\"",
+        "test() { true; }; if test a = b; then D=/; else D=build; fi; rm -rf \"$D\"",
+        "alias test=true; if test a = b; then D=/; else D=build; fi; rm -rf \"$D\"",
+        "x=a; if x=b && [ \"$x\" = b ]; then D=/; else D=build; fi; rm -rf \"$D\"",
+        "x=a; f() { x=b; }; f; if [ \"$x\" = a ]; then D=build; else D=/; fi; rm -rf \"$D\"",
+        "x=a; for i in 1 2; do if [ \"$x\" = a ]; then D=build; else D=/; fi; x=b; done; rm -rf \"$D\"",
+        "x=a; while read -r l; do if [ \"$x\" = a ]; then D=build; else D=/; fi; x=b; done < f; rm -rf \"$D\"",
+        "mv one two; if [ -d one ]; then D=build; else D=/; fi; rm -rf \"$D\"",
+        "rm -r one; if [ -d one ]; then D=build; else D=/; fi; rm -rf \"$D\"",
+        "x=a; case $x in b) D=build;; a) D=build;& *) D=/;; esac; rm -rf \"$D\"",
+        "shopt -s nocasematch; x=a; case $x in A) D=/;; *) D=build;; esac; rm -rf \"$D\"",
+        "ssh h 'case \"$(uname)\" in Linux) D=build;; *) D=/;; esac; rm -rf \"$D\"'",
+        "D=build; case A in [a-z]) D=/;; esac; rm -rf \"$D\"",
+        "case \"$(uname -m)\" in x86_64) D=/;; *) D=build;; esac; rm -rf \"$D\"",
+        "if [ a = a ]; then export LD_PRELOAD=./x; fi; ls",
+    ];
+    assert_all(decisions(&judged, |_, _| {}), |decision| decision != Decision::Allow);
+}
+
+/// How `activate` says where its environment lies: as Python 3.12, Python 3.13, uv and virtualenv write it.
+const ACTIVATING: [&str; 4] = [
+    "if [ \"${OSTYPE:-}\" = \"cygwin\" ] || [ \"${OSTYPE:-}\" = \"msys\" ] ; then\n    export VIRTUAL_ENV=$(cygpath \"HERE\")\n\
+     else\n    export VIRTUAL_ENV=\"HERE\"\nfi\nPATH=\"$VIRTUAL_ENV/bin:$PATH\"\nexport PATH\n",
+    "case \"$(uname)\" in\n    CYGWIN*|MSYS*|MINGW*)\n        VIRTUAL_ENV=$(cygpath HERE)\n        export VIRTUAL_ENV\n        ;;\n    \
+     *)\n        export VIRTUAL_ENV=HERE\n        ;;\nesac\nPATH=\"$VIRTUAL_ENV/bin:$PATH\"\nexport PATH\n",
+    "VIRTUAL_ENV='HERE'\nif ([ \"$OSTYPE\" = \"cygwin\" ] || [ \"$OSTYPE\" = \"msys\" ]) && $(command -v cygpath &> /dev/null) ; \
+     then\n    VIRTUAL_ENV=$(cygpath -u \"$VIRTUAL_ENV\")\nfi\nexport VIRTUAL_ENV\nPATH=\"$VIRTUAL_ENV/bin:$PATH\"\nexport PATH\n",
+    "if [ ! -d HERE ] &&\n    { [ -z \"${BASH_VERSION-}\" ] || [ -z \"${BASH_SOURCE-}\" ]; }; then\n    false\nelse\n    \
+     if [ ! -d HERE ]; then\n        CURRENT_PATH=$(realpath \"${BASH_SOURCE[0]}\") || return 1\n        VIRTUAL_ENV=\"$CURRENT_PATH\"\n    \
+     else\n        VIRTUAL_ENV=HERE\n    fi\n    case \"$(uname)\" in\n        CYGWIN*|MSYS*|MINGW*)\n            \
+     VIRTUAL_ENV=$(cygpath \"$VIRTUAL_ENV\")\n            ;;\n    esac\n    case \"$VIRTUAL_ENV\" in\n        *:*)\n            \
+     unset VIRTUAL_ENV\n            return 1\n            ;;\n    esac\n    export VIRTUAL_ENV\n    \
+     PATH=\"$VIRTUAL_ENV/\"bin\"${PATH:+:$PATH}\"\n    export PATH\n    \
+     PKG_CONFIG_PATH=\"${VIRTUAL_ENV}/lib/pkgconfig${PKG_CONFIG_PATH:+:${PKG_CONFIG_PATH}}\"\n    \
+     export PKG_CONFIG_PATH\nfi\n",
+];
+
+#[test]
+fn an_environment_is_activated_wherever_it_says_that_it_lies() {
+    for text in ACTIVATING {
+        let environment = |workspace: &Path, _: &Path| {
+            let place = workspace.join(".venv");
+            fs::create_dir_all(place.join("bin")).unwrap();
+            fs::write(place.join("bin/activate"), text.replace("HERE", place.to_str().unwrap())).unwrap();
+        };
+        let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let harmless = [
+            "source .venv/bin/activate && pytest",
+            ". .venv/bin/activate; python -m pytest -q && ruff check .",
+        ];
+        assert_all(decisions_below(place, &harmless, environment), |decision| decision == Decision::Allow);
+        let elsewhere = |workspace: &Path, outside: &Path| {
+            fs::create_dir_all(workspace.join(".venv/bin")).unwrap();
+            fs::create_dir_all(outside.join("bin")).unwrap();
+            let text = text.replace("HERE", outside.to_str().unwrap());
+            fs::write(workspace.join(".venv/bin/activate"), text).unwrap();
+        };
+        let judged = ["source .venv/bin/activate && rm -rf \"$VIRTUAL_ENV\""];
+        assert_all(decisions_below(place, &judged, elsewhere), |decision| decision != Decision::Allow);
+    }
+}
+
 /// An environment's interpreter is a link to one that is installed.
 #[test]
 fn a_link_to_an_installed_program_is_that_program() {

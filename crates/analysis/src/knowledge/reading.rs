@@ -205,6 +205,7 @@ fn read_list<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'a>, fi
         run.reads(field, false);
         run.session.file_text(&field.value)
     };
+    run.session.believes();
     read_named(run, flow, scan, names, field.span);
 }
 

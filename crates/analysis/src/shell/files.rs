@@ -101,6 +101,9 @@ impl<'a> Interpreter<'a, '_> {
         let text = if readable { self.world.content(target.path, LONGEST_FILE) } else { None };
         let text = text.filter(|text| self.budget.produce(text.len()));
         let text = text.map(|text| &*self.arena.alloc_slice_copy(&text));
+        if text.is_some() && !executed {
+            self.scripts.looks(target.path);
+        }
         if let Some(text) = text.filter(|_| removed || refilled) {
             self.scripts.doubt(text);
         }

@@ -184,6 +184,13 @@ impl<'a> Io<'a> {
         }
     }
 
+    /// What comes out of a source is made of these files, which may not have been read yet.
+    pub(super) fn made_of(&mut self, id: u32, files: impl IntoIterator<Item = &'a [u8]>) {
+        for path in files {
+            self.files.entry(path).or_default().push(id);
+        }
+    }
+
     /// The same of any file.
     pub(super) fn files_change(&mut self) {
         for id in std::mem::take(&mut self.files).into_values().flatten() {

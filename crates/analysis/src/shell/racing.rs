@@ -49,6 +49,16 @@ pub(super) struct Scripts<'a> {
     again: Levels<BTreeSet<&'a [u8]>>,
     /// Places of which everything may be run beside, of the same three kinds.
     places: Places<'a>,
+    /// Files of the disk that were read beside something, of which nothing has been believed yet.
+    pending: BTreeSet<&'a [u8]>,
+    /// One of those was changed before something was believed.
+    stale: bool,
+    /// So many pipelines are being run, one inside of the other.
+    pipelines: u32,
+    /// Those of which something was: a word was made of it, or it was carried out.
+    believed: BTreeSet<&'a [u8]>,
+    /// The same in each pipeline that is being run.
+    believed_stages: Levels<BTreeSet<&'a [u8]>>,
     /// Texts that the command has written, by address, and the paths at which they lie.
     texts: Option<Texts<'a>>,
     /// Of these, by address, what may not have been there to be read.
@@ -97,7 +107,42 @@ impl<'a> Scripts<'a> {
 
     /// Whether an effect may change what is run.
     fn may_be_changed(&self, kind: &EffectKind<'_>) -> bool {
-        kind.is_change() && self.places.all().any(|place| kind.may_change(place))
+        self.places.all().any(|place| kind.may_change(place))
+            || self.believed().any(|place| kind.may_refill(place))
+    }
+
+    fn believed(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.believed_stages.all().chain([&self.believed]).flatten().copied()
+    }
+
+    /// A file of the disk is read as it is now.
+    pub(super) fn looks(&mut self, path: &'a [u8]) {
+        if self.aside != Aside::No {
+            self.pending.insert(path);
+        }
+    }
+
+    /// What was read decides over what is done: where something that runs beside it changes the file, that may be something else. Gives
+    /// whether it may be so already.
+    fn believes(&mut self) -> bool {
+        let mut read = std::mem::take(&mut self.pending);
+        if let Some(beside) = self.aside.beside(&mut self.believed, &mut self.believed_stages) {
+            beside.append(&mut read);
+        }
+        std::mem::take(&mut self.stale)
+    }
+
+    /// The files of which something may come out of what is being run.
+    pub(super) fn looked_at(&mut self) -> BTreeSet<&'a [u8]> {
+        std::mem::take(&mut self.pending)
+    }
+
+    /// Nobody gets to see any more what was read.
+    fn is_through(&mut self) {
+        if self.aside == Aside::No && self.pipelines == 0 {
+            self.pending.clear();
+            self.stale = false;
+        }
     }
 
     /// A script is read to be run, or a file for what it holds.
@@ -183,6 +228,7 @@ impl<'a> Scripts<'a> {
     fn may_use(&self, path: &[u8]) -> bool {
         self.jobs.contains(path)
             || self.stages.all().chain(self.again.all()).any(|files| files.contains(path))
+            || self.believed().any(|file| file == path)
             || self.running.iter().any(|paths| paths.contains(&path))
     }
 }
@@ -197,6 +243,7 @@ impl<'a> Interpreter<'a, '_> {
         let result = inner(self);
         self.moving.back_to(who);
         self.scripts.aside = outer;
+        self.scripts.is_through();
         result
     }
 
@@ -204,16 +251,37 @@ impl<'a> Interpreter<'a, '_> {
     pub(super) fn beside_each_other(&mut self, inner: impl FnOnce(&mut Self)) {
         self.scripts.stages.begin();
         self.scripts.places.stages.begin();
+        self.scripts.believed_stages.begin();
+        self.scripts.pipelines += 1;
         self.moving.begin_pipeline();
         inner(self);
         self.moving.end_pipeline();
         self.scripts.stages.end();
         self.scripts.places.stages.end();
+        self.scripts.believed_stages.end();
+        self.scripts.pipelines = self.scripts.pipelines.saturating_sub(1);
+        self.scripts.is_through();
     }
 
     /// Something is done: what runs may be what that makes.
     pub(super) fn judge_change(&mut self, kind: &EffectKind<'a>) {
+        if !kind.is_change() {
+            return;
+        }
+        if !self.scripts.pending.is_empty() {
+            self.budget.spend(self.scripts.pending.len());
+            self.scripts.stale |= self.scripts.pending.iter().any(|file| kind.may_refill(file));
+        }
         if self.scripts.may_be_changed(kind) {
+            self.budget.spend(self.scripts.believed().count());
+            let reason = Unknown::Construct("a file is written while it may be read or run");
+            self.unknown(reason, self.whole());
+        }
+    }
+
+    /// What was read decides over what is done.
+    pub(super) fn believes(&mut self) {
+        if self.scripts.believes() {
             let reason = Unknown::Construct("a file is written while it may be read or run");
             self.unknown(reason, self.whole());
         }
@@ -221,6 +289,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// A file is written: what runs may be what reads it.
     pub(super) fn judge_race(&mut self, path: &[u8]) {
+        self.scripts.stale |= self.scripts.pending.contains(path);
         if self.scripts.may_use(path) {
             let reason = Unknown::Construct("a file is written while it may be read or run");
             self.unknown(reason, self.whole());

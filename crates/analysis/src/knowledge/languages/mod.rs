@@ -302,6 +302,7 @@ pub(crate) fn standard_input<'a>(
     if stdin.text.is_some_and(<[u8]>::is_empty) {
         return Stream::EMPTY;
     }
+    on.session.believes();
     if language == "shell"
         && on.call.piped
         && stdin.text.is_some()

@@ -53,6 +53,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let arguments: Option<Vec<Vec<u8>>> = match (literal, run.call.stdin.text) {
         (Some(literal), _) => Some(literal.into_iter().map(<[u8]>::to_vec).collect()),
         (None, Some(text)) if sources.is_empty() => {
+            run.session.believes();
             Some(text.split(|b| *b == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec).collect())
         }
         _ => None,

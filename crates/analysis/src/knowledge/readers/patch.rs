@@ -68,6 +68,7 @@ fn patches<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Stream<'a>> {
 /// The files that a patch names are changed.
 fn changes<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, form: Form, patch: Stream<'a>) {
     let Some(text) = patch.text else { return };
+    run.session.believes();
     let span = run.call.span;
     let given = scan
         .value(&["-p", "--strip"])

@@ -29,6 +29,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         run.reads(&file, false);
         items = run.session.file_text(&file.value);
     }
+    run.session.believes();
     let command = if scan.command.is_empty() {
         let echo = values::field(b"echo", Origins::LITERAL, span);
         &*run.arena().alloc_slice_copy(&[echo])

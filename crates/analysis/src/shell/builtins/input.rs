@@ -91,6 +91,7 @@ impl<'a> Interpreter<'a, '_> {
         match descriptor {
             Some(descriptor) => {
                 self.takes_lines(descriptor, span);
+                self.believes();
                 self.reads(descriptor)
             }
             None => Stream { text: None, origins: Origins::UNKNOWN, source: None },

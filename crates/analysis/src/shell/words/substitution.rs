@@ -47,6 +47,7 @@ impl<'a> Interpreter<'a, '_> {
         self.budget.leave();
         match output.text {
             Some(text) => {
+                self.believes();
                 let text = self.substituted(text);
                 if quoted && !self.budget.has_room(text.len()) {
                     // The word is charged for it when it is done.
@@ -112,10 +113,12 @@ impl<'a> Interpreter<'a, '_> {
             let sink = self.io.open_sink(SinkKind::Elsewhere, self.doubt_now(), None);
             self.io.name(number, Port::Sink(sink));
         } else {
-            let output = self.aside(Aside::Job, |shell| {
-                shell.capturing(|shell| shell.isolated(|shell| shell.script(script)))
+            let (output, read) = self.aside(Aside::Job, |shell| {
+                let output = shell.capturing(|shell| shell.isolated(|shell| shell.script(script)));
+                (output, shell.scripts.looked_at())
             });
             let source = self.io.open_source(output);
+            self.io.made_of(source, read);
             self.io.name(number, Port::Source(source));
         }
         self.beside(moment);
