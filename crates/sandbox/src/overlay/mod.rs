@@ -50,6 +50,7 @@ mod remove;
 mod run;
 mod seal;
 mod spent;
+mod stays;
 mod step;
 mod store;
 mod tree;

@@ -157,6 +157,83 @@ fn half_a_move_is_none() {
     }
 }
 
+/// What is protected stays in a directory that another one is put in the place of, and both halves of a move stay as they were.
+#[test]
+fn what_is_refused_stays_in_a_directory_that_is_replaced() {
+    need_sandbox!();
+    let refuse = Names(&["secret"]);
+    let prepared = "mkdir -p d/sub d/p/secret k/secret; echo s > d/secret; echo p > d/p/secret/f; echo u > d/sub/secret; echo k > k/secret/f; mkdir new; echo n > new/n";
+    // With what lies below `d` afterwards, and what is reported.
+    for (script, left, refused) in [
+        // A directory that is gone as a whole takes with it what is protected in it.
+        ("rm -r d; cp -r new d", "d/n d/secret", "d/secret"),
+        (
+            "mv d old; cp -r new d",
+            "d/n d/p/secret/f d/secret d/sub/secret",
+            "d/p d/p/secret d/p/secret/f d/secret d/sub d/sub/secret old/p/secret old/p/secret/f old/secret old/sub/secret",
+        ),
+        // Nothing has become another, and nothing is said.
+        ("cp -r d c; rm -r d; mv c d", "d/four d/p/secret/f d/secret d/sub/secret", ""),
+        (
+            "cp -r d c; rm -r d; mv c d; echo x > d/secret",
+            "d/four d/p/secret/f d/secret d/sub/secret",
+            "d/secret",
+        ),
+        ("rm -r d; mkdir d; echo x > d/p; ln -s p d/secret", "d/p d/secret", "d/secret"),
+        ("rm -r d; mkdir -p d/p; echo x > d/p/secret", "d/p/secret/f d/secret", "d/p/secret d/secret"),
+        // As one: what lies in it could not be put back.
+        (
+            "rm -r d; mkdir d; echo x > d/n; chmod 555 d",
+            "d/four d/p/secret/f d/secret d/sub/secret",
+            "d d/four d/n d/p d/p/secret d/p/secret/f d/secret d/sub d/sub/secret",
+        ),
+        ("mv d old; ln -s old d", "d/four d/p/secret/f d/secret d/sub/secret", ""),
+        ("mv d old; echo x > d", "d/four d/p/secret/f d/secret d/sub/secret", ""),
+        ("rm -r d; echo x > d", "d", ""),
+    ] {
+        let place = Place::new();
+        let Some(store) = store(&place) else { return };
+        furnish(&place.workspace());
+        assert_eq!(place.run(prepared).exit, Exit::Exited(0));
+        let before = tree(&place.workspace());
+        let identity =
+            |name: &str| fs::symlink_metadata(place.workspace().join(name)).map(|found| found.ino());
+        let secret = identity("d/secret").unwrap();
+        let (_, seen) = commit(&place, &store, script, &refuse);
+        let after = tree(&place.workspace());
+        let is_file = |(path, (mode, _)): &(&std::path::PathBuf, &(u32, Vec<u8>))| {
+            path.starts_with("d") && mode & libc::S_IFMT != libc::S_IFDIR
+        };
+        let found: Vec<_> =
+            after.iter().filter(is_file).map(|(path, _)| path.display().to_string()).collect();
+        assert_eq!(found.join(" "), left, "{script}");
+        for (path, content) in after.iter().filter(|(path, _)| path.iter().any(|part| part == "secret")) {
+            assert_eq!(before.get(path), Some(content), "{script}: {}", path.display());
+        }
+        // It is the same file.
+        if left.contains("d/secret") {
+            assert_eq!(identity("d/secret").unwrap(), secret, "{script}");
+        }
+        let listed: Vec<_> = seen.refused.iter().map(|r| r.change.path.display().to_string()).collect();
+        if !script.starts_with("mv") || !refused.is_empty() {
+            assert_eq!(listed.join(" "), refused, "{script}");
+        }
+        // What somebody does to what stays is no reason to leave what the run did, and stays, too.
+        let changed = left.contains("d/n") && fs::write(place.workspace().join("d/secret"), "mine\n").is_ok();
+        for kept in store.kept().unwrap() {
+            let undone = store.undo(&kept.id).unwrap();
+            assert!(undone.skipped.is_empty(), "{script}: {undone:?}");
+            assert!(undone.restored.iter().all(|path| !path.ends_with("secret")), "{script}: {undone:?}");
+        }
+        let mut expected = before;
+        if changed {
+            expected.get_mut(Path::new("d/secret")).unwrap().1 = b"mine\n".to_vec();
+        }
+        assert_eq!(tree(&place.workspace()), expected, "{script}");
+        assert!(store.kept().unwrap().is_empty(), "{script}");
+    }
+}
+
 /// A commit into another directory than the one that the command saw is none, and nothing that it did is lost.
 #[test]
 fn a_workspace_that_was_replaced_is_left_alone() {
