@@ -5,7 +5,7 @@ use crate::diff::unified;
 use crate::flags::{COMMIT, DROP, PREVIEW};
 use crate::terminal::{self, Fail};
 use shward::reviewing::{Reply, Shown, Terminal, one_line};
-use shward::{ChangeReport, ChangesReport, Ending, Proposal, Then};
+use shward::{ChangeReport, ChangesReport, Ending, Proposal, RefusedReport, Then};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,15 +60,29 @@ pub(crate) fn then(args: &Args, json: bool, unasked: &Arc<AtomicBool>) -> Result
 /// The list and the difference.
 fn text(proposal: &Proposal<'_>) -> String {
     let report = proposal.report;
-    let mut out = list(report);
+    let contents = |file: &ChangeReport| proposal.contents(file, MAX_CONTENT);
+    let mut out = list_with(report, &|file| {
+        let found = contents(file);
+        if found.iter().flatten().any(|bytes| !is_text(bytes)) {
+            return Some("binary");
+        }
+        let before = match file.what {
+            "deleted" => Some(file.size),
+            _ => file.size_before.filter(|_| file.kind_before.is_none()),
+        };
+        let is_long = |size: u64, found: &Option<Vec<u8>>| size > MAX_CONTENT && found.is_none();
+        let [old, new] = &found;
+        (before.is_some_and(|size| is_long(size, old)) || file.what != "deleted" && is_long(file.size, new))
+            .then_some("too long to be compared")
+    });
     let mut left = MAX_LINES;
     for file in report.files.iter().filter(|file| file.kind == "file") {
         if left == 0 {
             out.push_str("\n… further differences are not shown\n");
             break;
         }
-        let [before, after] = proposal.contents(file, MAX_CONTENT).map(|content| {
-            content.and_then(|bytes| String::from_utf8(bytes).ok()).filter(|text| !text.contains('\0'))
+        let [before, after] = contents(file).map(|content| {
+            content.filter(|bytes| is_text(bytes)).and_then(|bytes| String::from_utf8(bytes).ok())
         });
         let (before, after) = match (file.what, before, after) {
             ("created", _, Some(after)) => (String::new(), after),
@@ -85,11 +99,21 @@ fn text(proposal: &Proposal<'_>) -> String {
     out
 }
 
+/// Whether a difference of lines can be shown.
+fn is_text(bytes: &[u8]) -> bool {
+    !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok()
+}
+
 /// What was created, changed, deleted and refused.
 pub(crate) fn list(report: &ChangesReport) -> String {
+    list_with(report, &|_| None)
+}
+
+/// The same, with why the difference of a file is not shown.
+fn list_with(report: &ChangesReport, unshown: &dyn Fn(&ChangeReport) -> Option<&'static str>) -> String {
     let mut out = String::from("shward: what the command did\n");
     for file in report.files.iter().take(MAX_FILES) {
-        let _ = writeln!(out, "  {}  {}  ({})", file.what, name(file), what(file));
+        let _ = writeln!(out, "  {}  {}  ({})", file.what, name(file), what(file, unshown));
     }
     let all = report.created + report.changed + report.deleted;
     if all > MAX_FILES {
@@ -107,16 +131,22 @@ pub(crate) fn list(report: &ChangesReport) -> String {
 }
 
 /// What it is, and what of that is another than before.
-fn what(file: &ChangeReport) -> String {
+fn what(file: &ChangeReport, unshown: &dyn Fn(&ChangeReport) -> Option<&'static str>) -> String {
     let link = |target: &Option<String>| {
         target.as_ref().map_or("link".to_owned(), |target| format!("link to {}", one_line(target)))
     };
+    let unshown = if file.kind == "file" { unshown(file) } else { None };
     let mut out = match (file.kind, file.size_before, file.kind_before) {
-        ("file", Some(before), None) if before != file.size => format!("{before} → {} bytes", file.size),
+        ("file", Some(before), None) if before != file.size || unshown.is_some() => {
+            format!("{before} → {} bytes", file.size)
+        }
         ("file", ..) => format!("{} bytes", file.size),
         ("link", ..) => link(&file.target),
         (kind, ..) => kind.to_owned(),
     };
+    if let Some(why) = unshown {
+        out.push_str(&format!(", {why}"));
+    }
     match (file.kind_before, &file.target_before) {
         (_, Some(_)) => out.push_str(&format!(", before {}", link(&file.target_before))),
         (Some(kind), None) => out.push_str(&format!(", before {kind}")),
@@ -138,15 +168,27 @@ fn runs(mode: &str) -> bool {
     u32::from_str_radix(mode, 8).is_ok_and(|mode| mode & 0o7111 != 0)
 }
 
-/// What the policy keeps out.
+/// What the policy keeps out. What lies in a directory that is kept out for the same reason is counted with it.
 fn refused(report: &ChangesReport) -> String {
     let mut out = String::new();
-    for refused in report.refused.iter().take(MAX_REFUSED) {
-        let _ =
-            writeln!(out, "shward: not committed: {} {}", name(&refused.change), one_line(&refused.reason));
+    let mut tops: Vec<(&RefusedReport, usize)> = Vec::new();
+    for refused in &report.refused {
+        // They are in the order of their paths, so those below a directory follow it, though not always at once.
+        let mut above = tops.iter_mut().rev().take(MAX_REFUSED);
+        match above.find(|(top, _)| is_told_with(refused, top)) {
+            Some((_, below)) => *below += 1,
+            None => tops.push((refused, 0)),
+        }
     }
-    if report.refused.len() > MAX_REFUSED {
-        let _ = writeln!(out, "shward: and {} more are not committed", report.refused.len() - MAX_REFUSED);
+    for (refused, below) in tops.iter().take(MAX_REFUSED) {
+        let what = if refused.change.what == "deleted" { "deleted" } else { "committed" };
+        let below = if *below > 0 { format!(" (with {below} in it)") } else { String::new() };
+        let (name, reason) = (name(&refused.change), one_line(&refused.reason));
+        let _ = writeln!(out, "shward: not {what}: {name}{below} {reason}");
+    }
+    if let Some(more) = tops.get(MAX_REFUSED..).filter(|more| !more.is_empty()) {
+        let more = more.iter().fold(0, |sum: usize, (_, below)| sum.saturating_add(below + 1));
+        let _ = writeln!(out, "shward: and {more} more are not committed");
     }
     if report.committed && report.work_tree_differs {
         out.push_str(
@@ -158,6 +200,14 @@ fn refused(report: &ChangesReport) -> String {
         let _ = writeln!(out, "shward: could not be committed: {}", one_line(failed));
     }
     out
+}
+
+/// Whether the line about a directory says all that there is to say.
+fn is_told_with(refused: &RefusedReport, top: &RefusedReport) -> bool {
+    top.change.kind == "directory"
+        && top.reason == refused.reason
+        && (top.change.what == "deleted") == (refused.change.what == "deleted")
+        && refused.change.path.starts_with(&top.change.path)
 }
 
 /// What somebody has to know after a run.

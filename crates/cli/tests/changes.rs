@@ -417,51 +417,6 @@ fn undo_takes_back_an_index_that_was_only_refreshed() {
     }
 }
 
-/// What is no file with content is shown as what it is.
-#[test]
-fn a_preview_shows_links_pipes_and_permissions() {
-    let place = Place::new();
-    let project = place.project();
-    fs::write(project.join("a.sh"), "x\n").unwrap();
-    fs::write(project.join("b"), "x\n").unwrap();
-    std::os::unix::fs::symlink("a.sh", project.join("link")).unwrap();
-    std::os::unix::fs::symlink("a.sh", project.join("gone")).unwrap();
-    for path in ["a.sh", "b"] {
-        fs::set_permissions(project.join(path), std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
-    }
-    let command = "chmod 755 a.sh; ln -sfn b link; rm gone; ln -s $'x\\e[2Jy' new; mkfifo pipe; rm b; ln -s a.sh b; \
-                   mkdir d; echo x > d/run; chmod 700 d/run";
-    let run = |more: &[&str]| {
-        let mut words = vec!["run", "--profile", "open", "--preview", "--drop"];
-        words.extend(more);
-        words.extend(["--", command]);
-        place.shward(&words)
-    };
-    let output = run(&[]);
-    if code(&output) == 125 {
-        return; // no overlay here
-    }
-    let shown = String::from_utf8(output.stderr.clone()).unwrap();
-    for line in [
-        "  changed  a.sh  (2 bytes, mode 0644 → 0755)",
-        "  changed  b  (link to a.sh, before file)",
-        "  created  d  (directory)",
-        "  created  d/run  (2 bytes, mode 0700)",
-        "  deleted  gone  (link to a.sh)",
-        "  changed  link  (link to b, before link to a.sh)",
-        "  created  pipe  (pipe)",
-    ] {
-        assert!(shown.lines().any(|shown| shown == line), "{line}: {shown}");
-    }
-    assert!(shown.contains("  created  new  (link to x") && !shown.contains('\u{1b}'), "{shown}");
-    let object = json_of(&run(&["--json"]));
-    let files = object["changes"]["files"].as_array().unwrap();
-    let of = |path: &str| files.iter().find(|file| file["path"] == path).unwrap();
-    assert_eq!((&of("link")["target"], &of("link")["target_before"]), (&json!("b"), &json!("a.sh")));
-    assert_eq!((&of("b")["kind"], &of("b")["kind_before"]), (&json!("link"), &json!("file")));
-    assert_eq!(of("pipe")["kind"], "pipe");
-}
-
 /// What is left is named and has an exit code, also where nothing but an empty directory was made.
 #[test]
 fn what_an_undo_leaves_is_named() {
