@@ -33,6 +33,13 @@ const MOST_NAMES: usize = 100_000;
 /// How long one may be, in bytes.
 const MAX_LENGTH: u64 = 1 << 20;
 
+/// The longest path that the kernel takes, in bytes (`PATH_MAX`): what is longer leads nowhere.
+const LONGEST_PATH: usize = 4096;
+
+/// How many work trees one repository may have, times what its settings name in each. Only the last one counts to git, and such
+/// settings no command can make.
+const MOST_IN_TREES: usize = 100_000;
+
 /// The longest file that says where something else lies, in bytes.
 const LONGEST_WAY: u64 = 64 << 10;
 
@@ -279,10 +286,12 @@ impl Reading<'_> {
             started.extend(said.started.iter().cloned());
             trees.extend(said.trees.iter().map(|tree| lexical(&directory.join(tree))));
         }
+        let mut in_trees = MOST_IN_TREES.max(hooks.len() + started.len());
         for tree in &trees {
             // What is only described is a submodule before anybody has set it up here.
             let described = self.said(&tree.join(".gitmodules"))?;
             modules.extend(self.named(&described)?);
+            in_trees = in_trees.checked_sub(hooks.len() + started.len())?;
             self.step(hooks.len())?;
             hooks.iter().try_for_each(|hooks| self.find_with_links(&tree.join(hooks)))?;
             self.step(started.len())?;
@@ -368,10 +377,16 @@ impl Reading<'_> {
             if u64::try_from(text.len()).is_ok_and(|length| length > MAX_LENGTH) {
                 return None;
             }
+            let mut included = HashSet::new();
             for (leads, path) in leads_to(&text) {
+                if path.len() >= LONGEST_PATH {
+                    continue;
+                }
                 let path =
                     path.strip_prefix("~/").map_or_else(|| path.clone().into(), |path| self.home.join(path));
                 match leads {
+                    // The same once more says nothing new.
+                    Leads::Settings if !included.insert(path.clone()) => {}
                     Leads::Settings => {
                         let path = real(&file.parent().unwrap_or(file).join(path));
                         self.find(path.clone())?;
@@ -462,5 +477,36 @@ mod tests {
             assert_eq!(search.next().unwrap(), None);
             assert_eq!(MOST - search.left, expected, "{by_name}");
         }
+    }
+
+    /// Paths that lead nowhere, the same settings again and again, and many work trees of one repository cost next to nothing.
+    #[test]
+    fn what_is_written_without_end_is_not_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        let git = root.join(".git");
+        fs::create_dir_all(&git).unwrap();
+        let lines = |line: &dyn Fn(usize) -> String, number: usize| (0..number).map(line).collect::<String>();
+        let targets = |text: &str| {
+            fs::write(git.join("config"), text).unwrap();
+            let special = Special { repositories: HashSet::from([git.clone()]), ..Special::default() };
+            let begun = std::time::Instant::now();
+            let request = Request { home: root.join("home"), ..Request::command("true", &root, &root) };
+            let found = special.git_targets(&request);
+            assert!(begun.elapsed().as_secs() < 10, "{:.60}: {:?}", text, begun.elapsed());
+            found
+        };
+        let word = "a/".repeat(500_000);
+        for name in ["fsmonitor", "hooksPath", "worktree"] {
+            assert_eq!(targets(&format!("[core]\n\t{name} = {word}\n")), Some(vec![]), "{name}");
+        }
+        assert_eq!(targets(&format!("[include]\n\tpath = {word}\n")), Some(vec![]));
+        let found = targets(&format!("[include]\n{}", lines(&|_| "\tpath = ../x\n".to_owned(), 50_000)));
+        assert_eq!(found, Some(vec![root.join("x")]));
+        let trees = lines(&|number| format!("\tworktree = ../t{number}\n\thooksPath = h{number}\n"), 3_000);
+        assert_eq!(targets(&format!("[core]\n{trees}")), None);
+        let longest = format!("{}h", "./".repeat(LONGEST_PATH / 2 - 1));
+        let found = targets(&format!("[core]\n\thooksPath = {longest}\n"));
+        assert_eq!(found, Some(vec![root.join("h")]));
     }
 }

@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 /// The longest index that is read, in bytes.
 const MAX_INDEX: u64 = 256 << 20;
 
+/// Up to how many hidden files of one repository are looked for one by one, which is less work than to sort an index.
+const FEW: usize = 16;
+
 /// The longest file that says where the index lies, in bytes.
 const LONGEST_WAY: u64 = 64 << 10;
 
@@ -30,18 +33,36 @@ pub(super) fn tracked<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> HashSet<P
     let mut found = HashSet::new();
     for (tree, paths) in repositories {
         let index = index(tree);
-        let names: Option<Vec<&[u8]>> = index.as_ref().ok().and_then(|index| names(index));
+        let mut names: Option<Vec<&[u8]>> = index.as_ref().ok().and_then(|index| names(index));
+        // A command can make many of both.
+        let many = paths.len() > FEW;
+        if many && let Some(names) = &mut names {
+            names.sort_unstable();
+        }
         for path in paths {
             let relative = path.strip_prefix(tree).unwrap_or(path).as_os_str().as_bytes();
-            let is_of = |name: &&[u8]| {
-                name.strip_prefix(relative).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-            };
-            if names.as_ref().is_none_or(|names| names.iter().any(is_of)) {
+            let is_listed =
+                |names: &Vec<&[u8]>| if many { holds(names, relative) } else { has(names, relative) };
+            if names.as_ref().is_none_or(is_listed) {
                 found.insert(path.clone());
             }
         }
     }
     found
+}
+
+/// Whether a path, or something in it, is among some names.
+fn has(names: &[&[u8]], path: &[u8]) -> bool {
+    let is_of =
+        |name: &&[u8]| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
+    names.iter().any(is_of)
+}
+
+/// The same of names in their order.
+fn holds(names: &[&[u8]], path: &[u8]) -> bool {
+    let below = [path, b"/"].concat();
+    let first = names.partition_point(|name| *name < below.as_slice());
+    names.binary_search(&path).is_ok() || names.get(first).is_some_and(|name| name.starts_with(&below))
 }
 
 /// The index of a work tree; empty if there is none.
@@ -78,6 +99,17 @@ fn names(index: &[u8]) -> Option<Vec<&[u8]>> {
 mod tests {
     use super::*;
     use std::process::Command;
+
+    #[test]
+    fn names_in_their_order_are_found_as_others_are() {
+        let mut names: Vec<&[u8]> =
+            ["a", "a-b", "a.c", "a/b", "b-c", "b/c/d", "b/c.d", "c", "d0", "e/"].map(str::as_bytes).to_vec();
+        names.sort_unstable();
+        for path in ["a", "a/b", "a-", "b", "b/c", "b/", "c", "c/d", "d", "d0", "e", "", "z"] {
+            let path = path.as_bytes();
+            assert_eq!(holds(&names, path), has(&names, path), "{path:?}");
+        }
+    }
 
     #[test]
     fn what_git_tracks_is_known_from_its_index() {
