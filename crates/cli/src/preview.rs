@@ -190,6 +190,9 @@ fn refused(report: &ChangesReport) -> String {
         let more = more.iter().fold(0, |sum: usize, (_, below)| sum.saturating_add(below + 1));
         let _ = writeln!(out, "shward: and {more} more are not committed");
     }
+    if report.committed && !tops.is_empty() {
+        out.push_str("shward: only a person can change what is protected, outside of shward\n");
+    }
     if report.committed && report.work_tree_differs {
         out.push_str(
             "shward: git's index is committed, so the repository's work tree may differ there now from what git has checked out, and \

@@ -127,6 +127,8 @@ fn what_is_refused_is_told_exactly() {
         if shown.contains("cannot be undone") {
             return; // no overlay here
         }
-        assert_eq!(shown.lines().collect::<Vec<_>>(), expected, "{command}");
+        let mut lines: Vec<_> = shown.lines().collect();
+        assert_eq!(lines.pop(), Some("shward: only a person can change what is protected, outside of shward"));
+        assert_eq!(lines, expected, "{command}");
     }
 }

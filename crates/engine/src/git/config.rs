@@ -14,6 +14,7 @@ const HARMLESS: &[&str] = &[
     "branch.*.merge",
     "branch.*.rebase",
     "branch.*.remote",
+    "color.ui",
     "core.abbrev",
     "core.autocrlf",
     "core.bare",
@@ -22,14 +23,25 @@ const HARMLESS: &[&str] = &[
     "core.ignorecase",
     "core.logallrefupdates",
     "core.precomposeunicode",
+    "core.quotepath",
     "core.repositoryformatversion",
+    "core.safecrlf",
     "core.symlinks",
+    "core.whitespace",
+    "diff.algorithm",
     "extensions.objectformat",
+    "fetch.prune",
     "gc.auto",
     "init.defaultbranch",
     "lfs.repositoryformatversion",
+    "maintenance.auto",
+    "merge.conflictstyle",
+    "pull.ff",
     "pull.rebase",
+    "push.autosetupremote",
     "push.default",
+    "rebase.autosquash",
+    "rebase.autostash",
     "remote.*.fetch",
     "remote.*.prune",
     "remote.*.tagopt",
@@ -310,6 +322,12 @@ mod tests {
                 Some(cloned.as_str()),
                 format!("{cloned}[branch \"x/y\"]\n\tremote = origin\n\tmerge = refs/heads/x\n"),
             ),
+            (
+                Some(NEW),
+                format!(
+                    "{NEW}[pull]\n\tff = only\n[push]\n\tautoSetupRemote = true\n[merge]\n\tconflictStyle = zdiff3\n"
+                ),
+            ),
             (Some(NEW), format!("{NEW}[user]\n\tname = \"A B\"\n\temail = a@example.com\n")),
             (Some("[core]\n\tfsmonitor = mine\n"), format!("{NEW}[core]\n\tfsmonitor = mine\n")),
         ] {
@@ -368,6 +386,9 @@ mod tests {
         let cloned = format!("{NEW}{CLONED}");
         for (before, after) in [
             (NEW, format!("{NEW}[core]\n\tfsmonitor = evil\n")),
+            // The user's next git would take files out of the work tree, those too by which an agent is held.
+            (NEW, format!("{NEW}[core]\n\tsparseCheckout = true\n")),
+            (NEW, format!("{NEW}[extensions]\n\tworktreeConfig = true\n")),
             (NEW, format!("{NEW}[core]\n\thooksPath = /tmp/x\n")),
             (NEW, format!("{NEW}[CORE]\n\tsshCommand = evil\n")),
             (NEW, format!("{NEW}[alias]\n\tst = !evil\n")),
