@@ -128,7 +128,10 @@ fn what_is_refused_is_told_exactly() {
             return; // no overlay here
         }
         let mut lines: Vec<_> = shown.lines().collect();
-        assert_eq!(lines.pop(), Some("shward: only a person can change what is protected, outside of shward"));
+        assert_eq!(
+            lines.pop(),
+            Some("shward: only a person can change what is protected, outside of shward")
+        );
         assert_eq!(lines, expected, "{command}");
     }
 }

@@ -39,7 +39,9 @@ pub enum Error {
     #[error("a command is waited for at most 600 s, with 1 to 60 s between attempts; ask for less")]
     BadWaiting,
     /// Something that has to be protected from the command cannot be.
-    #[error("what has to be protected cannot be: {0}")]
+    #[error(
+        "nothing was run, because what has to be protected cannot be where changes go straight to the workspace: {0}; run it without `--live`, where an overlay can be had (`shward doctor`), or put a file in the place of the link"
+    )]
     Unprotected(String),
     /// The machine lacks something that the sandbox rests on, and the policy does not accept that.
     #[error("{error}; this machine lacks {guarantee}, so nothing is run{}; `shward doctor` tells more", acceptable(*guarantee))]

@@ -167,6 +167,7 @@ impl Room {
         write("work/kept", "kept\n");
         write("work/tool", "tool\n");
         write("work/folder/in/file", "folder\n");
+        write("work/under/.envrc", "# of a directory\n");
         fs::set_permissions(home.join("work/tool"), fs::Permissions::from_mode(0o4755)).unwrap();
         let git = |words: &[&str]| succeed(Command::new("git").arg("-C").arg(home.join("work")).args(words));
         git(&["init", "-q", "-b", "main"]);

@@ -11,6 +11,7 @@ mod git_targets;
 mod homes;
 mod listings;
 mod live;
+mod named;
 mod names;
 mod spelling;
 mod tracked;

@@ -1,233 +1,15 @@
 //! Names by which others read what lies in a workspace.
 
+use super::named::{
+    CACHED_SHELLS, DESCRIPTIONS, GUARDED, HOOKS_IN, OF_RULES, READ_BY_ENDING, READ_BY_OTHERS, READ_BY_PATH,
+    READ_IN, RUN_FROM, SERVERS, WAYS,
+};
 use super::{folded, is_store};
 use crate::Request;
 use shward_analysis::Scopes;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-
-/// Directories in the workspace in which a new file could instruct an agent, an editor or git: protected as a whole. What in them is read
-/// as settings, or started, stands in the tables of the analysis, so that a verdict knows it as well.
-const GUARDED: [&str; 27] = [
-    ".agents",
-    ".amp",
-    ".antigravity",
-    ".augment",
-    ".claude",
-    ".cline",
-    ".codex",
-    ".copilot",
-    ".cursor",
-    ".fleet",
-    ".gemini",
-    ".goose",
-    ".helix",
-    ".husky",
-    ".idea",
-    ".junie",
-    ".kilo",
-    ".kilocode",
-    ".mux",
-    ".omp",
-    ".opencode",
-    ".pi",
-    ".roo",
-    ".theia",
-    ".trae",
-    ".vscode",
-    ".windsurf",
-];
-
-/// Files that a shell, git, a terminal, an agent, an interpreter, a debugger or a manager of hooks or tools reads when somebody next starts it
-/// there. To write them is a project's ordinary work, which a verdict lets be: it is the commit of a run that nobody has looked at before.
-const READ_BY_OTHERS: [&str; 88] = [
-    ".arcconfig",
-    ".autoenv",
-    ".autoenv.leave",
-    ".autoenv.zsh",
-    ".autoenv_leave.zsh",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".byebugrc",
-    ".cshrc",
-    ".devfile.yaml",
-    ".emdash.json",
-    ".envrc.local",
-    ".envrc.private",
-    ".erlang",
-    ".gdbinit",
-    ".ghci",
-    ".gitconfig",
-    ".gitmodules",
-    ".gitpod.yml",
-    ".gtrconfig",
-    ".gvimrc",
-    ".huskyrc",
-    ".iex.exs",
-    ".inputrc",
-    ".irbrc",
-    ".kateproject",
-    ".kshrc",
-    ".lfsconfig",
-    ".lintstagedrc",
-    ".lite_project.lua",
-    ".lldbinit",
-    ".login",
-    ".logout",
-    ".lsp.json",
-    ".mise.local.toml",
-    ".mise.toml",
-    ".neoconf.json",
-    ".ocamlinit",
-    ".octaverc",
-    ".overcommit.yml",
-    ".p4config",
-    ".pdbrc",
-    ".perldb",
-    ".pnpmfile.cjs",
-    ".pnpmfile.mjs",
-    ".pre-commit-config.yaml",
-    ".pre-commit-config.yml",
-    ".profile",
-    ".prototools",
-    ".pryrc",
-    ".psysh.php",
-    ".rdata",
-    ".rdbgrc",
-    ".rdbgrc.rb",
-    ".renviron",
-    ".replit",
-    ".rprofile",
-    ".rust-analyzer.toml",
-    ".rusty-hook.toml",
-    ".stackblitzrc",
-    ".tcshrc",
-    ".tmux.conf",
-    ".tool-versions",
-    ".vimrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".ycm_extra_conf.py",
-    ".zlogin",
-    ".zlogout",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-    "captainhook.json",
-    "devfile.yaml",
-    "firebender.json",
-    "grumphp.yml",
-    "hk.pkl",
-    "husky.config.js",
-    "kilo.json",
-    "kilo.jsonc",
-    "mise.local.toml",
-    "mise.toml",
-    "prek.toml",
-    "rust-analyzer.toml",
-    "rusty-hook.toml",
-    "startup.m",
-];
-
-/// The endings of files that an editor goes by once somebody opens them.
-const READ_BY_ENDING: [&str; 3] = ["code-workspace", "sublime-project", "sublime-workspace"];
-
-/// Managers of hooks that read a file of their name in any of several formats.
-const HOOKS_IN: [(&str, &[&str]); 11] = [
-    (".huskyrc", &["js", "json", "yaml", "yml"]),
-    (".lefthook", FORMATS),
-    (".lefthook-local", FORMATS),
-    (".lintstagedrc", SCRIPTS),
-    (".nano-staged", SCRIPTS),
-    (".simple-git-hooks", SCRIPTS),
-    ("lefthook", FORMATS),
-    ("lefthook-local", FORMATS),
-    ("lint-staged.config", SCRIPTS),
-    ("nano-staged", SCRIPTS),
-    ("simple-git-hooks", SCRIPTS),
-];
-const FORMATS: &[&str] = &["json", "jsonc", "toml", "yaml", "yml"];
-const SCRIPTS: &[&str] = &["cjs", "cts", "js", "json", "mjs", "mts", "ts", "yaml", "yml"];
-
-/// Such files by the ends of their paths.
-const READ_BY_PATH: [&str; 20] = [
-    ".codesandbox/tasks.json",
-    ".config/wt.toml",
-    ".container-use/environment.json",
-    ".github/lsp.json",
-    ".gitpod/automations.yaml",
-    ".idx/dev.nix",
-    ".jj/repo/config.toml",
-    ".jj/workspace-config.toml",
-    ".lapce/run.toml",
-    ".lapce/settings.toml",
-    ".mise/config.local.toml",
-    ".mise/config.toml",
-    ".obsidian/community-plugins.json",
-    ".ona/automations.yaml",
-    ".ropeproject/config.py",
-    ".trunk/trunk.yaml",
-    ".trunk/user.yaml",
-    "_darcs/prefs/defaults",
-    "mise/config.local.toml",
-    "mise/config.toml",
-];
-
-/// Names under which agents, also those that no table knows, keep hooks and the servers that they start, in a directory of their own with a
-/// dot in front.
-const SERVERS: [&str; 15] = [
-    "hooks.json",
-    "hooks.jsonc",
-    "hooks.toml",
-    "hooks.v1.json",
-    "hooks.yaml",
-    "hooks.yml",
-    "mcp-config.json",
-    "mcp-servers.json",
-    "mcp-settings.json",
-    "mcp.json",
-    "mcp.jsonc",
-    "mcp_config.json",
-    "mcp_servers.json",
-    "mcp_settings.json",
-    "settings.local.json",
-];
-
-/// Directories, by the ends of their paths, of whose files each is read.
-const READ_IN: [&str; 6] =
-    [".bsp", ".externaltoolbuilders", ".mise/conf.d", ".nova/tasks", ".shadowenv.d", "mise/conf.d"];
-
-/// Of a directory, files with an ending: what a shell of Nix was when it was last made, which direnv evaluates without a question.
-const CACHED_SHELLS: (&str, &str) = (".direnv", "rc");
-
-/// Directories, by the ends of their paths, of programs that are run without anybody naming them: scripts of hooks by what they lie
-/// for (lefthook, of work trees and issues of agents), what the `repo` of Android's sources starts, plugins of a vault of notes, and yarn itself
-/// with its plugins, which each call of it runs. They lie in it or in a directory of it.
-const RUN_FROM: [&str; 9] = [
-    ".beads/hooks",
-    ".cargo-husky/hooks",
-    ".dmux-hooks",
-    ".lefthook",
-    ".lefthook-local",
-    ".obsidian/plugins",
-    ".repo/repo",
-    ".yarn/plugins",
-    ".yarn/releases",
-];
-
-/// Files, by the ends of their paths, that lead a program to settings in another place, where the usual thing is a directory.
-const WAYS: [&str; 2] = [".jj/repo", ".sl/sharedpath"];
-
-/// Directories of agents that hold rules for a model, which a project tracks as its own text. As a whole they would keep git from
-/// checking out the rules; what is settings in them, or started, the tables of the analysis know.
-const OF_RULES: [&str; 8] =
-    [".codebuddy", ".devin", ".eca", ".iflow", ".openhands", ".qoder", ".snow", ".zcode"];
-
-/// What in these may name programs that an agent then starts.
-const DESCRIPTIONS: [&str; 3] = ["agents", "commands", "skills"];
 
 /// Whether a path, folded, is that of something by which an agent starts programs.
 fn is_started(path: &Path) -> bool {
@@ -417,6 +199,14 @@ mod tests {
             "k/.Other/hooks.yaml",
             ".bob/mcp_settings.json",
             ".other/settings.local.json",
+            "jupyter_lab_config.py",
+            "n/Jupyter_server_config.json",
+            "irb.rc",
+            "$irbrc",
+            ".joyride/scripts/workspace_activate.cljs",
+            ".lsp/config.edn",
+            "hie.yaml",
+            "conductor.json",
             ".lintstagedrc",
             "l/.lintstagedrc.mjs",
             "lint-staged.config.ts",
