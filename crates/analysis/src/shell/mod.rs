@@ -180,8 +180,7 @@ pub(crate) struct Interpreter<'a, 'w> {
     programs_at: Vec<&'a [u8]>,
     /// The last known `$PATH`, and whether the programs of the system are found there.
     searched: (&'a [u8], bool),
-    // Sets that nearly always stay empty are none until then: an empty tree takes more to drop than that.
-    /// What a program made that may be a directory, which no redirection writes.
+    /// What a program made that may be a directory, which no redirection writes. None until then, as dropping an empty tree costs.
     made: Option<BTreeSet<&'a [u8]>>,
     /// How often the shell changed its directory, on whichever way.
     moves: u32,
