@@ -34,9 +34,7 @@ fn refused(outcome: &Outcome) -> Vec<String> {
 fn what_is_protected_is_refused_and_the_rest_committed() {
     for (script, expected) in [
         ("echo x > .git/hooks/pre-commit", &[".git/hooks/pre-commit"][..]),
-        ("chmod 777 .git/hooks/update.sample", &[".git/hooks/update.sample"]),
-        // It is as it was.
-        ("s=.git/hooks/update.sample; cp $s c; cat c > $s; rm c", &[]),
+        ("chmod +x .git/hooks/update.sample", &[".git/hooks/update.sample"]),
         ("rm .git/config", &[".git/config"]),
         ("git config core.fsmonitor evil", &[".git/config"]),
         ("git config --unset user.name; git config core.hooksPath x", &[".git/config"]),

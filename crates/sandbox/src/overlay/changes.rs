@@ -176,10 +176,6 @@ pub struct Changes {
     pub(crate) meanings: BTreeMap<PathBuf, [u8; 32]>,
     /// What of new directories has to be moved out of them first.
     pub(crate) aside: Vec<PathBuf>,
-    /// What of directories that are replaced is gone as a whole.
-    pub(crate) gone: Vec<PathBuf>,
-    /// What of them stays, in the new ones.
-    pub(crate) stays: Vec<PathBuf>,
     /// Signs of deletion in new directories, where they mean nothing.
     pub(crate) stale: Vec<PathBuf>,
     /// Files of the layer with attributes of overlayfs.

@@ -3,8 +3,8 @@
 //! Others may work in the workspace meanwhile. Whatever is not as it was when it was found, is no longer there, or is a link by now,
 //! ends the copy.
 
-use super::parts::inside;
 use super::tree::{ATTRIBUTES, Tree};
+use super::upper::inside;
 use rustix::fs::{FileType, Mode, OFlags, Stat, Timespec, Timestamps, XattrFlags};
 use rustix::io::Errno;
 use std::fs::File;

@@ -7,8 +7,8 @@
 
 use super::copied::State;
 use super::movable::{Listed, Movable};
-use super::parts::{OWNER_ENTERS, inside};
 use super::tree::{Tree, is_opaque, is_ours, set_opaque};
+use super::upper::{OWNER_ENTERS, inside};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -50,7 +50,6 @@ mod remove;
 mod run;
 mod seal;
 mod spent;
-mod stays;
 mod step;
 mod store;
 mod tree;

@@ -7,10 +7,9 @@
 //! removed itself.
 
 use super::copied::{self, State, unsuited};
-use super::parts::inside;
 use super::remove::remove;
 use super::tree::{Tree, set_opaque, set_ours};
-use super::upper::{MAX_DEPTH, fits};
+use super::upper::{MAX_DEPTH, fits, inside};
 use rustix::fs::{FileType, Stat};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::{BTreeMap, HashMap};

@@ -27,28 +27,14 @@ pub(super) fn keep_sources(changes: &mut Changes, store: &Tree, workspace: &Tree
     if by_size.is_empty() {
         return;
     }
-    let moved_out = changes.units.iter().filter_map(|unit| match &unit.step {
-        Step::Out { path, .. } => Some(path.as_path()),
-        _ => None,
-    });
-    // Where something else is in the place of a directory, nothing comes into the place of what that was in.
-    let exchanged: BTreeSet<&Path> = changes
+    let tops: BTreeSet<&Path> = changes
         .units
         .iter()
         .filter_map(|unit| match &unit.step {
-            Step::Exchange { path, .. } => Some(path.as_path()),
+            Step::Out { path, .. } => Some(path.as_path()),
             _ => None,
         })
         .collect();
-    let replaced = changes.accepted.iter().filter(|change| {
-        change.what == ChangeKind::Changed
-            && change.kind_before == Some(Kind::Directory)
-            && change.kind != Kind::Directory
-    });
-    let replaced =
-        replaced.filter_map(|change| change.path.ancestors().find(|above| exchanged.contains(above)));
-    let gone = changes.gone.iter().map(PathBuf::as_path);
-    let tops: BTreeSet<&Path> = moved_out.chain(gone).chain(replaced).collect();
     let top_of = |path: &'_ Path| path.ancestors().find(|above| tops.contains(above)).map(Path::to_owned);
     let mut compared = 0;
     // What stays, and because of what.
@@ -74,7 +60,6 @@ pub(super) fn keep_sources(changes: &mut Changes, store: &Tree, workspace: &Tree
         return;
     }
     changes.units.retain(|unit| !kept.contains_key(unit.step.path()));
-    changes.stays.extend(changes.gone.iter().filter(|top| kept.contains_key(*top)).cloned());
     for change in std::mem::take(&mut changes.accepted) {
         match change.path.ancestors().find_map(|above| kept.get(above)) {
             Some(moved) => {

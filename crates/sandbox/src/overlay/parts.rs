@@ -3,7 +3,7 @@
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What overlayfs writes to.
 pub(super) const UPPER: &str = "upper";
@@ -19,18 +19,6 @@ pub(super) const JOURNAL: &str = "journal";
 pub(super) const UNDO: &str = "undo";
 /// There once an undo has left something of the run.
 pub(super) const TRIED: &str = "tried";
-
-/// What an owner needs to work in a directory.
-pub(super) const OWNER_ENTERS: u32 = 0o700;
-/// The permission bit by which an owner may write.
-pub(super) const OWNER_WRITES: u32 = 0o200;
-/// Those without which nothing can be moved into a directory or out of it.
-pub(super) const OWNER_MOVES: u32 = 0o300;
-
-/// Where something of the workspace lies in the directory of a run.
-pub(super) fn inside(path: &Path) -> PathBuf {
-    Path::new(UPPER).join(path)
-}
 
 /// The lock of a run's directory, if nobody holds it.
 pub(super) fn lock(path: &Path) -> Option<File> {

@@ -7,7 +7,6 @@ use super::error::OverlayError;
 use super::journal::{Entry, Journal, Unit};
 use super::parts::{TRIED, UNDO};
 use super::run::Run;
-use super::stays;
 use super::step::Step;
 use super::tree::{Kind, Meta, Tree};
 use std::borrow::Cow;
@@ -67,10 +66,8 @@ pub(super) fn take_back(
     };
     let failed = carry_out(&undo.units, &store, &workspace);
     let not_done: HashSet<&Path> = failed.iter().map(|failed| failed.path.as_path()).collect();
-    let stays = stays::steps(&journal.units);
     let restored = undo.units.iter().map(|unit| unit.step.path());
-    let restored = restored.filter(|path| !not_done.contains(path) && !stays.contains_key(path));
-    let restored = restored.map(Path::to_owned).collect();
+    let restored = restored.filter(|path| !not_done.contains(path)).map(Path::to_owned).collect();
     skipped.extend(failed.into_iter().map(|failed| Skipped {
         path: failed.path,
         reason: format!("could not be restored: {}", failed.error).into(),
@@ -90,7 +87,6 @@ fn planned(
     let mut plan = Plan {
         store,
         workspace: Ajar::open(workspace, &journal.units),
-        stays: stays::steps(&journal.units),
         units: Vec::new(),
         skipped: Vec::new(),
         coming: BTreeMap::new(),
@@ -119,8 +115,6 @@ pub(crate) fn settle(
         .collect();
     let left = |unit: &Unit| match &unit.step {
         Step::Mode { .. } => false,
-        // It is wherever the directory is that it was in.
-        _ if stays::moves_on(unit) => false,
         // What the store has instead may be another file than the run brought, which meant the same.
         Step::Exchange { path, .. } if back.contains(path.as_path()) => false,
         step => step.is_done(store, workspace).unwrap_or(true),
@@ -138,8 +132,6 @@ pub(crate) fn settle(
 struct Plan<'p> {
     store: &'p Tree,
     workspace: Ajar<'p>,
-    /// What the run has moved on, unchanged.
-    stays: BTreeMap<&'p Path, &'p Step>,
     units: Vec<Unit>,
     skipped: Vec<Skipped>,
     /// What will be in the workspace, and where in the store it is.
@@ -194,8 +186,6 @@ impl Plan<'_> {
         }
         match &unit.step {
             Step::Mode { .. } => {}
-            // With the exchange before it.
-            Step::In { .. } if stays::moves_on(unit) => {}
             Step::In { inside, path } => match self.state(unit)? {
                 State::Same => self.push(Step::Out { inside: inside.clone(), path: path.clone() }),
                 State::Gone => self.skip(path, "is gone already"),
@@ -206,11 +196,7 @@ impl Plan<'_> {
                     let old = self.store.look(inside).ok().flatten();
                     if let Some(old) = old {
                         let (inside, path) = (inside.clone(), path.clone());
-                        let stays = stays::below(&self.stays, unit.step.path());
-                        let stays: Vec<_> = stays.map(|(_, step)| step.clone()).collect();
                         self.push(Step::Exchange { inside, path, inode: old.inode });
-                        // From the new directory, which then lies where the old one did, and at the same places.
-                        stays.into_iter().for_each(|step| self.push(step));
                     }
                 }
                 State::Gone => self.skip(path, "was deleted since; what it was before is kept in the store"),
@@ -277,8 +263,6 @@ impl Plan<'_> {
         let Some(top) = look(path)? else { return Ok(State::Gone) };
         let expected: BTreeMap<&Path, &Meta> =
             unit.entries.iter().map(|Entry { path, meta }| (path.as_path(), meta)).collect();
-        // What the run let be is anybody's, as it was before.
-        let stays: HashSet<&Path> = stays::below(&self.stays, path).map(|(path, _)| path).collect();
         let mut same = Vec::new();
         let mut touched = false;
         let mut waiting = vec![(PathBuf::new(), top)];
@@ -299,16 +283,13 @@ impl Plan<'_> {
             }
             let directory = join(path, &relative);
             // One more than was brought is enough to know.
-            let names = self.workspace.names(&directory, unit.entries.len() + stays.len() + 1);
+            let names = self.workspace.names(&directory, unit.entries.len() + 1);
             let Ok(names) = names else {
                 touched = true;
                 continue;
             };
             for name in names {
                 let below = relative.join(name);
-                if !stays.is_empty() && stays.contains(join(path, &below).as_path()) {
-                    continue;
-                }
                 match look(&join(path, &below))? {
                     Some(found) => waiting.push((below, found)),
                     None => touched = true,

@@ -10,13 +10,12 @@ use super::changes::{
 };
 use super::error::OverlayError;
 use super::journal::{Entry, Unit};
-use super::parts::{OWNER_ENTERS, OWNER_MOVES, OWNER_WRITES, SAVED, inside};
+use super::moves;
+use super::parts::{SAVED, UPPER};
 use super::step::Step;
 use super::tree::{Kind, Meta, Tree, is_opaque};
-use super::{moves, stays};
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +25,15 @@ const MAX_ENTRIES: usize = 1_000_000;
 /// How deep a directory is looked into, and how long a path is. What lies deeper cannot be judged, so it is refused.
 pub(super) const MAX_DEPTH: usize = 200;
 const MAX_PATH: usize = 3000;
+
+/// What an owner needs to work in a directory.
+pub(super) const OWNER_ENTERS: u32 = 0o700;
+
+/// The permission bit by which an owner may write.
+const OWNER_WRITES: u32 = 0o200;
+
+/// Those without which nothing can be moved into a directory or out of it.
+const OWNER_MOVES: u32 = 0o300;
 
 /// Reads the layer of a run.
 pub(crate) fn read(
@@ -51,12 +59,10 @@ pub(crate) fn read(
     }
     read?;
     reader.changes.untouched = reader.left == MAX_ENTRIES;
+    moves::keep_sources(&mut reader.changes, store, workspace);
     // Who closes a directory first does not reach what is in it.
     reader.closing.reverse();
     reader.changes.units.append(&mut reader.closing);
-    stays::leave_out_what_is_as_it_was(&mut reader.changes, store, workspace);
-    moves::keep_sources(&mut reader.changes, store, workspace);
-    stays::move_on(&mut reader.changes, store, workspace);
     reader.meanings();
     reader.changes.accepted.sort_by(|a, b| a.path.cmp(&b.path));
     reader.changes.refused.sort_by(|a, b| a.change.path.cmp(&b.change.path));
@@ -257,7 +263,6 @@ impl Reader<'_> {
             opened.moves = after.mode & OWNER_WRITES != 0;
         }
         let refusal = self.policy.refuses(&top, &self.sight);
-        let aside = self.changes.aside.len();
         let mut arrival = Arrival { top: path, refused: refusal, entries: Vec::new() };
         self.take(top, &mut arrival, after);
         if after.kind == Kind::Directory {
@@ -278,55 +283,13 @@ impl Reader<'_> {
             None => Step::In { inside, path },
             Some(before) => {
                 self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.room);
-                match before.kind {
-                    Kind::Directory if after.kind == Kind::Directory => self.replaced(&path, aside)?,
-                    Kind::Directory => self.gone_with(&path)?,
-                    _ => {}
+                if before.kind == Kind::Directory {
+                    self.gone_with(&path)?;
                 }
                 Step::Exchange { inside, path, inode: after.inode }
             }
         };
         self.changes.units.push(Unit { step, entries });
-        Ok(())
-    }
-
-    /// What becomes of everything in a directory in the place of which there is another one. What was refused in that lies in `aside`,
-    /// from this number on.
-    fn replaced(&mut self, top: &Path, aside: usize) -> Result<(), OverlayError> {
-        let refused: BTreeSet<PathBuf> = self.changes.aside.iter().skip(aside).cloned().collect();
-        let mut waiting = vec![top.to_owned()];
-        while let Some(directory) = waiting.pop() {
-            // As with what is gone.
-            let Ok((names, _)) = self.workspace.names(&directory, self.left) else { continue };
-            self.left = self.left.saturating_sub(names.len());
-            for name in names {
-                let path = directory.join(name);
-                let Ok(Some(before)) = Self::look(self.workspace, &path) else { continue };
-                let was_directory = before.kind == Kind::Directory;
-                let after = self.store.look(&Self::upper(&path)).ok().flatten();
-                let after = after.filter(|after| !after.whiteout);
-                if refused.contains(&path) {
-                    self.changes.stays.push(path);
-                    continue;
-                }
-                if after.is_none() {
-                    let gone = change(&path, ChangeKind::Deleted, Some(before), before);
-                    let Some(gone) = self.judged(Change { whole: was_directory, ..gone }, None) else {
-                        self.changes.stays.push(path);
-                        continue;
-                    };
-                    self.changes.accepted.push(gone);
-                    self.changes.gone.push(path.clone());
-                }
-                self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.room);
-                match after {
-                    // What is deeper than is looked at was refused.
-                    Some(after) if was_directory && after.kind == Kind::Directory => waiting.push(path),
-                    _ if was_directory => self.gone_with(&path)?,
-                    _ => {}
-                }
-            }
-        }
         Ok(())
     }
 
@@ -366,9 +329,7 @@ impl Reader<'_> {
                     before => before.transpose()?.flatten(),
                 };
                 let what = if before.is_some() { ChangeKind::Changed } else { ChangeKind::Created };
-                let goes = after.kind != Kind::Directory
-                    && before.is_some_and(|before| before.kind == Kind::Directory);
-                let listed = Change { whole: goes, ..change(&path, what, before, after) };
+                let listed = change(&path, what, before, after);
                 let mut reason = above.clone();
                 if reason.is_none() {
                     reason = self.policy.refuses(&listed, &self.sight);
@@ -393,6 +354,11 @@ impl Reader<'_> {
         }
         Ok(())
     }
+}
+
+/// Where something of the workspace lies in the directory of a run.
+pub(super) fn inside(path: &Path) -> PathBuf {
+    Path::new(UPPER).join(path)
 }
 
 pub(super) fn fits(path: &Path) -> bool {

@@ -7,9 +7,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use shward_sandbox::overlay::{Accept, CommitPolicy, Room, Run, Store};
+use shward_sandbox::overlay::{Accept, Room, Run, Store};
 
-use crate::overlay::{Names, furnish, left, store, tree};
+use crate::overlay::{furnish, left, store, tree};
 use crate::support::Place;
 
 type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
@@ -188,13 +188,9 @@ fn whole_at_every_moment<'w, W: FnOnce() + 'w>(
 }
 
 fn commit(store: &Store) -> impl FnOnce() + use<> {
-    commit_by(store, &Accept)
-}
-
-fn commit_by(store: &Store, policy: &dyn CommitPolicy) -> impl FnOnce() + use<> {
     let run = store.begin().unwrap();
     command(&run);
-    let changes = run.changes(policy).unwrap();
+    let changes = run.changes(&Accept).unwrap();
     move || {
         let committed = run.commit(changes, "test").unwrap();
         assert!(committed.failed.is_empty(), "{committed:?}");
@@ -202,32 +198,12 @@ fn commit_by(store: &Store, policy: &dyn CommitPolicy) -> impl FnOnce() + use<> 
 }
 
 fn states() -> Option<[Tree; 2]> {
-    states_by(&Accept)
-}
-
-fn states_by(policy: &dyn CommitPolicy) -> Option<[Tree; 2]> {
     let place = Place::new();
     let store = store(&place)?;
     furnish(&place.workspace());
     let before = tree(&place.workspace());
-    commit_by(&store, policy)();
+    commit(&store)();
     Some([before, tree(&place.workspace())])
-}
-
-/// What is protected in a directory that another one is put in the place of is there afterwards, wherever somebody is killed.
-#[test]
-fn what_stays_in_a_replaced_directory_is_never_lost() {
-    let policy = Names(&["four"]);
-    let Some(states) = states_by(&policy) else { return };
-    assert!(states.iter().all(|state| state.contains_key(Path::new("d/four"))));
-    assert!(states[1].contains_key(Path::new("d/other")));
-    let prepare = |store: &Store, _: &Path| commit_by(store, &policy)();
-    whole_at_every_moment("commit", true, |_, _| {}, |store| commit_by(&store, &policy), &states);
-    let undo = |store: Store| {
-        let id = store.kept().unwrap().remove(0).id;
-        move || assert!(store.undo(&id).unwrap().skipped.is_empty())
-    };
-    whole_at_every_moment("undo", true, prepare, undo, &states);
 }
 
 #[test]
