@@ -56,11 +56,6 @@ pub(crate) trait Session<'a> {
     /// The machine.
     fn world(&self) -> &dyn World;
 
-    /// The name of the system on which the program runs, as `uname` prints it; `None` if that is not known.
-    fn system(&self) -> Option<&'static [u8]> {
-        None
-    }
-
     /// From here on a file may not let itself be read.
     fn lock_reading(&mut self);
 

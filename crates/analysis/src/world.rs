@@ -87,16 +87,6 @@ pub trait World {
         &[]
     }
 
-    /// Whether what is at the path belongs to the user who runs commands, links followed. `None`: not known.
-    fn belongs(&self, _path: &[u8]) -> Option<bool> {
-        None
-    }
-
-    /// The name of the system, as `uname` prints it. `None`: not known.
-    fn system(&self) -> Option<&'static [u8]> {
-        None
-    }
-
     /// The first `limit` bytes of a regular file. `None`: not known, not there, or longer.
     fn content(&self, _path: &[u8], _limit: usize) -> Option<Cow<'_, [u8]>> {
         None

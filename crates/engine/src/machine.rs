@@ -11,7 +11,6 @@ use crate::reading;
 // `std` asks the kernel first whether it has the call with which it looks at files.
 use rustix::fs::{Dir, FileType, Mode, OFlags, Stat, open, stat};
 use rustix::io::Errno;
-use rustix::process::geteuid;
 use shward_analysis::{Entries, FileKind, World};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -305,15 +304,6 @@ impl World for Machine {
             None if self.complete && !is_set_by_shell(name) => Some(None),
             None => None,
         }
-    }
-
-    fn belongs(&self, bytes: &[u8]) -> Option<bool> {
-        stat(path(bytes)).ok().map(|found| found.st_uid == geteuid().as_raw())
-    }
-
-    fn system(&self) -> Option<&'static [u8]> {
-        let systems: [(&str, &[u8]); 2] = [("linux", b"Linux"), ("macos", b"Darwin")];
-        systems.iter().find(|(name, _)| *name == std::env::consts::OS).map(|(_, printed)| *printed)
     }
 
     fn own(&self) -> &[Vec<u8>] {

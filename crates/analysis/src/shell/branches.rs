@@ -4,7 +4,7 @@ use super::Interpreter;
 use super::state::{Branch, Flags, Mark, Space};
 use shward_syntax::{
     AndOr, Assignment, AssignmentValue, Case, CaseEnd, CommandKind, Connector, If, PartKind, Pipeline,
-    Script, WordPart,
+    WordPart,
 };
 
 /// The ways that have been gone from one mark.
@@ -114,10 +114,7 @@ impl<'a> Interpreter<'a, '_> {
     pub(super) fn conditional(&mut self, node: &If<'_>) {
         let mark = self.state.mark();
         let mut ways = Ways::from(&mark);
-        // One of the bodies surely runs.
-        let mut settled = false;
         for (index, (condition, body)) in node.arms.iter().enumerate() {
-            let known = if settled { Some(false) } else { self.certain(condition) };
             if index == 0 {
                 self.script(condition);
             } else {
@@ -126,52 +123,27 @@ impl<'a> Interpreter<'a, '_> {
             let after = self.state.mark();
             let places = self.state.flow.places;
             self.state.flow.places = places.when(true);
-            self.body(body, known);
-            if known != Some(false) {
-                self.add_way(&mut ways);
-            }
-            settled |= known == Some(true);
+            self.doubtful(|shell| shell.script(body));
+            self.add_way(&mut ways);
             self.state.rewind(&after);
             self.state.flow.places = places.when(false);
         }
         if let Some(body) = &node.otherwise {
-            self.body(body, if settled { Some(false) } else { None });
+            self.doubtful(|shell| shell.script(body));
         }
-        self.end_ways(&mark, &mut ways, settled);
+        self.join_ways(&mut ways);
         // Where no body runs, the status is zero whatever the conditions' was.
         self.state.flow.places.forget_status();
     }
 
-    /// Runs what may not be run, or what is known not to be: that is told all the same.
-    fn body(&mut self, body: &Script<'_>, known: Option<bool>) {
-        let dead = u32::from(known == Some(false));
-        self.dead += dead;
-        self.doubtful(|shell| shell.script(body));
-        self.dead -= dead;
-    }
-
-    /// Makes the current state cover all ways. `all`: there are no others, and the current one is none of them.
-    fn end_ways(&mut self, mark: &Mark<'a>, ways: &mut Ways<'_, 'a>, all: bool) {
-        if all && let Some(gone) = ways.gone.take() {
-            self.state.rewind(mark);
-            self.state.enter(&gone);
-        } else {
-            self.join_ways(ways);
-        }
-    }
-
     /// `case`
     pub(super) fn case(&mut self, node: &Case<'_>) {
-        let apart = self.matches_by_text() && node.arms.iter().all(|arm| arm.end == CaseEnd::Break);
-        let subject = self.value(&node.word).known().filter(|_| apart);
+        self.value(&node.word);
         let mark = self.state.mark();
         let mut ways = Ways::from(&mark);
         let mut falling = Ways::from(&mark);
         let mut complete = false;
-        let mut settled = false;
         for arm in node.arms {
-            // Whether its body runs, if that is sure.
-            let mut known = Some(false);
             for (index, pattern) in arm.patterns.iter().enumerate() {
                 // Where one matches, those behind it are not expanded.
                 let text = if index == 0 {
@@ -180,21 +152,11 @@ impl<'a> Interpreter<'a, '_> {
                     self.perhaps(|shell| shell.pattern(pattern))
                 };
                 complete |= text == Some(b"*");
-                known = match (known, subject.zip(text).and_then(|(subject, text)| self.fits(text, subject)))
-                {
-                    (Some(true), _) | (_, Some(true)) => Some(true),
-                    (Some(false), Some(false)) => Some(false),
-                    _ => None,
-                };
-            }
-            if settled {
-                known = Some(false);
             }
             let start = self.state.mark();
             self.join_ways(&mut falling);
-            self.body(&arm.body, known);
+            self.doubtful(|shell| shell.script(&arm.body));
             match arm.end {
-                CaseEnd::Break if known == Some(false) => {}
                 CaseEnd::Break => self.add_way(&mut ways),
                 // With `;;&` the next patterns are tried; their bodies, or none, may follow.
                 CaseEnd::FallThrough | CaseEnd::Continue => {
@@ -202,10 +164,14 @@ impl<'a> Interpreter<'a, '_> {
                     self.add_way(&mut ways);
                 }
             }
-            settled |= known == Some(true);
             self.state.rewind(&start);
         }
-        self.end_ways(&mark, &mut ways, complete || settled);
+        if complete && let Some(gone) = ways.gone.take() {
+            self.state.rewind(&mark);
+            self.state.enter(&gone);
+        } else {
+            self.join_ways(&mut ways);
+        }
         self.state.flow.places.forget_status();
     }
 }

@@ -50,10 +50,6 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.world
     }
 
-    fn system(&self) -> Option<&'static [u8]> {
-        Interpreter::system(self)
-    }
-
     fn lock_reading(&mut self) {
         self.unreadable = true;
     }

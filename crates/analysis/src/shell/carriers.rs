@@ -232,12 +232,6 @@ impl<'a> Interpreter<'a, '_> {
                 [Piece::Unknown, rest @ ..] if from_environment && !rest.contains(&Piece::Unknown) => {
                     continue;
                 }
-                // To a directory something is added, which begins with a separator (`x${V:+:$V}`).
-                [Piece::Text(text), Piece::Unknown]
-                    if from_environment && programs.is_none() && text.starts_with(b"/") =>
-                {
-                    self.target(&Value::text(text, value.origins))
-                }
                 [Piece::Text(text)] if text.starts_with(b"/") || !text.starts_with(b"-") => {
                     self.target(&Value::of(self.arena, entry, value.origins))
                 }

@@ -20,7 +20,6 @@ mod budget;
 mod builtins;
 mod calls;
 mod carriers;
-mod certain;
 mod conditions;
 mod descriptors;
 mod endings;
@@ -48,7 +47,6 @@ mod simple;
 mod spans;
 mod spare;
 mod state;
-mod toplevel;
 mod traps;
 mod words;
 
@@ -237,8 +235,6 @@ pub(crate) struct Interpreter<'a, 'w> {
     line_may_have_ended: bool,
     /// How many conditions stand around what is being run.
     doubt: u32,
-    /// How many bodies around what is being run are known not to run.
-    dead: u32,
     /// How many `&&` stand before what is being run: it is told as certain, but what it prints may be missing.
     conditional: u32,
     /// The invocation being run, to which effects belong.
@@ -366,7 +362,6 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             open_line: None,
             line_may_have_ended: false,
             doubt: 0,
-            dead: 0,
             conditional: 0,
             current: None,
             away: None,
@@ -453,10 +448,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
 
     /// Something was not understood.
     fn unknown(&mut self, reason: Unknown<'a>, span: Span) {
-        // What a variable does, it does only to what comes behind.
-        if self.dead == 0 || !matches!(reason, Unknown::Variable(_)) {
-            self.emit_here(EffectKind::Unknown { reason }, span, Certainty::Certain);
-        }
+        self.emit_here(EffectKind::Unknown { reason }, span, Certainty::Certain);
     }
 
     /// Whether what is being run surely runs.

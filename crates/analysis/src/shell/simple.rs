@@ -42,7 +42,6 @@ impl<'a> Interpreter<'a, '_> {
         {
             *action = Field { value: Value::text(text, Origins::LITERAL), many: false, ..*action };
         }
-        let stays = self.leads_to_toplevel(simple.words, &mut argv);
         let idle = match argv.as_slice() {
             [] => true,
             [only] => only.known() == Some(b":"),
@@ -76,9 +75,6 @@ impl<'a> Interpreter<'a, '_> {
                 here: command.span,
             };
             self.with_assignments(simple.assignments.all(), &expanded, before.as_ref());
-            if let Some(here) = stays {
-                self.may_stay(here);
-            }
             self.state.flow.last_argument = match expanded.argv.last() {
                 Some(field) if !field.many && expanded.arrays.is_empty() => Some(field.value),
                 // Where the last one may be none, it is one before.

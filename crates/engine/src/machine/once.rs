@@ -90,14 +90,6 @@ impl World for Once<'_> {
         self.machine.variable(name)
     }
 
-    fn belongs(&self, path: &[u8]) -> Option<bool> {
-        self.machine.belongs(path)
-    }
-
-    fn system(&self) -> Option<&'static [u8]> {
-        self.machine.system()
-    }
-
     fn own(&self) -> &[Vec<u8>] {
         self.machine.own()
     }

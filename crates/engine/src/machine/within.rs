@@ -64,10 +64,6 @@ impl World for Within<'_> {
         self.machine.variable(name)
     }
 
-    fn system(&self) -> Option<&'static [u8]> {
-        self.machine.system()
-    }
-
     fn own(&self) -> &[Vec<u8>] {
         self.machine.own()
     }

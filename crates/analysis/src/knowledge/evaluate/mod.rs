@@ -14,7 +14,7 @@ pub(crate) use self::kinds::{
 
 use super::run::Run;
 use super::scan::Scan;
-use super::words::{Computed, Fact, Telling};
+use super::words::{Computed, Fact};
 use crate::value::Origins;
 use shward_syntax::Dialect;
 
@@ -56,7 +56,7 @@ pub fn printed(builtin: &[u8], arguments: &[&[u8]]) -> Option<Vec<u8>> {
 
 /// The output, from the texts that were read or from the arguments.
 pub(crate) fn output<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>, input: Option<&[&[u8]]>) -> Option<&'a [u8]> {
-    let Some((how, known)) = run.program.computes() else { return told(run) };
+    let (how, known) = run.program.computes()?;
     let made = if is_of_arguments(how) {
         let posix = run.session.dialect() == Dialect::Posix;
         let mut words = Vec::with_capacity(run.args().len());
@@ -110,20 +110,6 @@ pub(crate) fn output<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>, input: Option<&[&[u
     };
     let made = made.filter(|text| text.len() <= MAX_OUTPUT)?;
     Some(run.arena().alloc_slice_copy(&made))
-}
-
-/// What a program prints that the machine tells, if that is known.
-fn told<'a>(run: &Run<'_, 'a>) -> Option<&'a [u8]> {
-    let named = match run.args() {
-        [] => true,
-        [option] => option.known() == Some(b"-s"),
-        _ => false,
-    };
-    if !named || run.program.tells() != Some(Telling::Machine) {
-        return None;
-    }
-    let system = run.session.system()?;
-    Some(run.arena().alloc_slice_copy(&[system, b"\n"].concat()))
 }
 
 /// Whether a program turns encoded text into what it stands for, so that nobody has seen what comes out. `read`: where

@@ -64,9 +64,6 @@ const KEPT: usize = 64 << 10;
 /// Bytes of most words.
 const ROOM: usize = 120;
 
-/// Numbers that take more bytes than this are not told apart.
-const MOST_NUMBERS: usize = 16 << 10;
-
 /// From so many bytes on, a word that is one known text refers to it and is no copy of it.
 const REFERRED: usize = 256;
 
@@ -359,9 +356,6 @@ impl<'a> Builder<'a> {
             match piece {
                 Piece::Text(text) if quoted => self.add(text, Kind::Quoted),
                 Piece::Text(text) => match self.mode {
-                    Mode::Fields if text.len() > MOST_NUMBERS && counts(text) => {
-                        self.word(false, value.origins, true, true);
-                    }
                     Mode::Fields => self.split(text),
                     Mode::Single => self.add(text, Kind::Quoted),
                     Mode::Pattern => self.active(text),
@@ -579,9 +573,4 @@ impl<'a> Builder<'a> {
         }
         Some(self.arena.alloc_slice_copy(&pattern))
     }
-}
-
-/// Whether text is nothing but numbers, one a line (`seq`).
-fn counts(text: &[u8]) -> bool {
-    text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'\n')
 }

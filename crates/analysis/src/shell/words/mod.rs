@@ -6,7 +6,7 @@ mod builder;
 mod lookup;
 mod operation;
 mod parameter;
-pub(in crate::shell) mod pattern;
+mod pattern;
 mod pieces;
 mod printed;
 mod prompt;

@@ -100,12 +100,6 @@ impl<'a> Interpreter<'a, '_> {
                 // An element that is null is a field all the same.
                 Choice::Word if quoted && matches!(got, Got::One(..)) => builder.stay(),
                 Choice::Word => {}
-                // Where programs are found by it, it is not empty.
-                Choice::Either
-                    if parameter.name == ParameterName::Variable(b"PATH") && is_inherited(&got) =>
-                {
-                    self.operand(&word.parts(), quoted, builder);
-                }
                 Choice::Either => {
                     let (origins, _) = self.either(&word);
                     builder.unknown(quoted, origins);
@@ -386,11 +380,6 @@ impl<'a> Interpreter<'a, '_> {
         pieces.extend_from_slice(rest);
         Some(Value::of(self.arena, &pieces, origins))
     }
-}
-
-/// Whether a variable is what the environment holds, as far as it is known.
-fn is_inherited(got: &Got<'_>) -> bool {
-    matches!(got, Got::Any(origins, _) if Origins::ALL_VARIABLES.contains(*origins))
 }
 
 /// `${x##*/}`

@@ -56,9 +56,6 @@ impl<'a> Interpreter<'a, '_> {
                     builder.value(&Value::text(text, output.origins), quoted);
                 }
             }
-            None if let Some(top) = self.prints_toplevel(script) => {
-                builder.value(&Value::text(top, output.origins), quoted);
-            }
             None if self.printed(script, before, output.origins, quoted, builder) => {}
             None if output.origins == Origins::NAMES => builder.names(quoted),
             None => builder.unknown(quoted, output.origins),
