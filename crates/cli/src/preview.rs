@@ -191,7 +191,7 @@ fn refused(report: &ChangesReport) -> String {
         let _ = writeln!(out, "shward: and {more} more are not committed");
     }
     if report.committed && !tops.is_empty() {
-        out.push_str("shward: only a person can change what is protected, outside of shward\n");
+        out.push_str("shward: what is protected only a person can change, outside of shward\n");
     }
     if report.committed && report.work_tree_differs {
         out.push_str(

@@ -130,7 +130,7 @@ fn what_is_refused_is_told_exactly() {
         let mut lines: Vec<_> = shown.lines().collect();
         assert_eq!(
             lines.pop(),
-            Some("shward: only a person can change what is protected, outside of shward")
+            Some("shward: what is protected only a person can change, outside of shward")
         );
         assert_eq!(lines, expected, "{command}");
     }

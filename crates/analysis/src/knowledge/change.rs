@@ -35,7 +35,7 @@ pub(super) fn change<'a>(
             let target = run.target_of(field, flow.tree);
             let given = uses.of(|role| role == Role::Mode).next();
             let what = given.map_or("mode", |u| match given_by(u.field) {
-                "setuid" if gives_group(u.field) && surely_directory(run, field, &target) => "mode",
+                "setuid" if gives_group(u.field) && surely_directory(field, &target) => "mode",
                 what => what,
             });
             run.emit(EffectKind::Metadata { target, what }, field.span, certainty(field));
@@ -474,13 +474,9 @@ fn gives_group(mode: &Field<'_>) -> bool {
     }
 }
 
-/// Whether a place is a directory, where such an ID only says whose group new files get.
-fn surely_directory(run: &Run<'_, '_>, field: &Field<'_>, target: &Target<'_>) -> bool {
-    let named = field.known().is_some_and(|path| path.ends_with(b"/"));
-    target.rest == Rest::Exact
-        && !target.tree
-        && (named
-            || !run.session.has_made_files() && run.session.world().kind(target.path) == FileKind::Directory)
+/// Whether a place is a directory, where such an ID only says whose group new files get: a slash follows its name.
+fn surely_directory(field: &Field<'_>, target: &Target<'_>) -> bool {
+    target.rest == Rest::Exact && !target.tree && field.known().is_some_and(|path| path.ends_with(b"/"))
 }
 
 /// The same of a mode in digits.

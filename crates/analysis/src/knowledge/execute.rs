@@ -124,9 +124,8 @@ fn assigned_in<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>, assignments: &mut Bu
     let is_name = |name: &[u8]| name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let prefix = file.value.known_prefix();
     if prefix.iter().position(|byte| *byte == b'=').and_then(|at| prefix.get(..at)).is_some_and(is_name) {
-        // Some take a variable as well.
+        // Some take a variable as well, and of others it is the name of a file.
         assignments.push(*file);
-        return;
     }
     let content = run.session.script_text(&file.value);
     if !content.origins.intersects(FOREIGN) {
@@ -135,11 +134,15 @@ fn assigned_in<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>, assignments: &mut Bu
     let Some(text) = content.text else {
         return run.not_understood(Unknown::Construct("variables from a file that was not read"), file.span);
     };
-    run.session.works(text.len() / 8);
+    run.session.works(text.len());
     for line in text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
         let line = line.strip_prefix(b"export ").unwrap_or(line);
         if line.is_empty() || line.starts_with(b"#") {
             continue;
+        }
+        // Some take `NAME: VALUE`, and names in quotes.
+        if !line.iter().position(|byte| *byte == b'=').and_then(|at| line.get(..at)).is_some_and(is_name) {
+            return run.not_understood(Unknown::Construct("a line of variables in another form"), file.span);
         }
         let line = Field { value: Value::text(run.arena().alloc_slice_copy(line), content.origins), ..*file };
         assignments.push(Field { value: unquoted(run, &line), ..line });

@@ -34,7 +34,7 @@ pub(super) const GUARDED: [&str; 27] = [
 
 /// Files that a shell, git, a terminal, an agent, an interpreter, a debugger or a manager of hooks or tools reads when somebody next starts it
 /// there. To write them is a project's ordinary work, which a verdict lets be: it is the commit of a run that nobody has looked at before.
-pub(super) const READ_BY_OTHERS: [&str; 113] = [
+pub(super) const READ_BY_OTHERS: [&str; 111] = [
     "$irbrc",
     ".arcconfig",
     ".autoenv",
@@ -124,10 +124,8 @@ pub(super) const READ_BY_OTHERS: [&str; 113] = [
     ".zshenv",
     ".zshrc",
     "_irbrc",
-    "agents.config.json",
     "autoexec.sas",
     "captainhook.json",
-    "conductor.json",
     "devfile.yaml",
     "firebender.json",
     "grumphp.yml",

@@ -206,7 +206,6 @@ mod tests {
             ".joyride/scripts/workspace_activate.cljs",
             ".lsp/config.edn",
             "hie.yaml",
-            "conductor.json",
             ".lintstagedrc",
             "l/.lintstagedrc.mjs",
             "lint-staged.config.ts",
