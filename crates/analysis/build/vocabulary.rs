@@ -151,7 +151,6 @@ const ROLES: &[(&str, Role)] = &[
     ("config", Role::Config),
     ("setting", Role::Setting),
     ("connect", Role::Connect),
-    ("repository", Role::Repository),
     ("download", Role::Download),
     ("mount", Role::Mount),
     ("upload", Role::Upload),

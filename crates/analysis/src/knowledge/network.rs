@@ -27,31 +27,18 @@ pub(super) fn collect<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, each: &Use
             flow.sent = flow.sent | field.value.origins.without(Origins::CREDENTIAL);
             false
         }
-        Role::Download | Role::Connect | Role::Repository
-            if field.value.known_prefix().starts_with(b"file://") =>
-        {
+        Role::Download | Role::Connect if field.value.known_prefix().starts_with(b"file://") => {
             let value = values::after(run.arena(), &field.value, b"file://".len());
             flow.origins = flow.origins | run.reads(&Field { value, ..*field }, flow.tree);
             true
-        }
-        Role::Repository if names_directory(field) => {
-            flow.origins = flow.origins | run.reads(field, true);
-            // What else is connected to has not been told.
-            false
         }
         Role::Download => {
             flow.origins = flow.origins | Origins::NETWORK;
             true
         }
-        Role::Connect | Role::Repository => true,
+        Role::Connect => true,
         _ => false,
     }
-}
-
-/// Whether a word is a path and no address, whatever follows: `./x`, `../x`, `/x`.
-fn names_directory(field: &Field<'_>) -> bool {
-    matches!(field.known(), Some(b"." | b".."))
-        || [&b"/"[..], b"./", b"../"].iter().any(|start| field.value.known_prefix().starts_with(start))
 }
 
 /// The origins of a file, `@file` or `-` that is sent.
@@ -73,8 +60,7 @@ fn uploaded<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, field: &Field<'a>) -
 pub(super) fn connect<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, each: &Use<'_, 'a>) {
     let field = &each.field;
     match each.role {
-        Role::Repository if names_directory(field) => {}
-        Role::Connect | Role::Repository | Role::Download => {
+        Role::Connect | Role::Download => {
             let mut endpoint = endpoint::of(&field.value);
             if endpoint.scheme == b"file" {
                 return;

@@ -559,7 +559,6 @@ pub(super) const fn is_idle(role: Role) -> bool {
                 | Role::Variable
                 | Role::Chdir
                 | Role::Connect
-                | Role::Repository
                 | Role::Identify
                 | Role::Setting
         )

@@ -322,8 +322,6 @@ pub(crate) enum Role {
     Config,
     Setting,
     Connect,
-    /// A repository: a directory where the word is the path of one, else a server.
-    Repository,
     Download,
     Mount,
     Upload,
