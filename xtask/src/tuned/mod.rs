@@ -20,23 +20,21 @@ use std::process::{Command, ExitCode};
 /// Relative to the root.
 const PROFILE: &str = "crates/cli/counts.profdata";
 
-/// What counts as hot, and is inlined generously: the code that runs most, up to this many millionths of all that runs. Up to
-/// the compiler's own 99 % the binary would outgrow its bound.
-const HOT: &str = "-Cllvm-args=-profile-summary-cutoff-hot=970000";
-
 /// What parts one flag from the next in `CARGO_ENCODED_RUSTFLAGS`, in which a path may have blanks.
 const BETWEEN: &str = "\u{1f}";
 
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure> {
+    let profile = root.join(PROFILE);
     let mut flag = OsString::from("-Cprofile-use=");
-    flag.push(root.join(PROFILE));
-    let flags: [&OsStr; 3] = [
-        &flag,
-        // Code that has changed since is told by its shape, and built without.
-        "-Cllvm-args=-no-pgo-warn-mismatch".as_ref(),
-        HOT.as_ref(),
-    ];
-    let status = cargo(&flags).args(arguments).status()?;
+    flag.push(&profile);
+    // Code that has changed since is told by its shape, and built without.
+    let flags: &[&OsStr] = if profile.exists() {
+        &[&flag, "-Cllvm-args=-no-pgo-warn-mismatch".as_ref()]
+    } else {
+        eprintln!("{PROFILE} is not there: the compiler guesses what runs most (cargo xtask profile)");
+        &[]
+    };
+    let status = cargo(flags).args(arguments).status()?;
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
