@@ -11,9 +11,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-/// The project's own commands: its sample, and the programs in other languages among the tests that are harmless.
+/// The project's own commands: its sample, and the Python programs of the tests that are harmless.
 const SAMPLE: &str = "corpus";
-const PROGRAMS: &str = "crates/engine/tests/inline";
+const PROGRAMS: &str = "crates/engine/tests/inline/harmless-python.txt";
 
 /// How many of them make one long text. Agents write programs of a hundred lines; those of the tests have few.
 const LONG: [usize; 4] = [8, 12, 16, 24];
@@ -181,30 +181,15 @@ fn llvm_profdata() -> Result<PathBuf, Failure> {
     })
 }
 
-/// The harmless programs of the tests, each in the command that runs it, and those of Python also as long ones that are
-/// written first.
-fn programs(directory: &Path) -> Result<Vec<String>, Failure> {
-    let mut commands = Vec::new();
-    for (table, interpreter) in [
-        ("python", "python3 -c "),
-        ("javascript", "node -e "),
-        ("perl", "perl -e "),
-        ("shell", ""),
-        ("programs", ""),
-    ] {
-        let path = directory.join(format!("harmless-{table}.txt"));
-        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let programs: Vec<String> = text.split("\n%%\n").map(str::to_owned).collect();
-        if table == "python" {
-            let parts = LONG.iter().flat_map(|size| programs.chunks(*size));
-            commands.extend(parts.map(|part| written("x.py", part) + "python3 x.py\n"));
-        }
-        commands.extend(programs.into_iter().map(|program| match interpreter {
-            "" => program,
-            _ => format!("{interpreter}'{}'", program.replace('\'', "'\\''")),
-        }));
-    }
-    Ok(commands)
+/// The harmless Python programs of the tests, each in the command that runs it, and as long ones that are written first. Those
+/// of other languages are rare among what agents run, and what they go through would outgrow the binary's bound.
+fn programs(table: &Path) -> Result<Vec<String>, Failure> {
+    let text = fs::read_to_string(table).map_err(|error| format!("{}: {error}", table.display()))?;
+    let programs: Vec<String> = text.split("\n%%\n").map(str::to_owned).collect();
+    let parts = LONG.iter().flat_map(|size| programs.chunks(*size));
+    let long = parts.map(|part| written("x.py", part) + "python3 x.py\n");
+    let alone = programs.iter().map(|program| format!("python3 -c '{}'", program.replace('\'', "'\\''")));
+    Ok(long.chain(alone).collect())
 }
 
 /// The command that writes texts to a file, one after the other.
@@ -219,15 +204,12 @@ mod tests {
     #[test]
     fn programs_stand_in_the_commands_that_run_them() {
         let directory = tempfile::tempdir().unwrap();
-        for table in ["python", "javascript", "perl", "shell", "programs"] {
-            let path = directory.path().join(format!("harmless-{table}.txt"));
-            fs::write(path, "print('a')\n%%\nprint(2)").unwrap();
-        }
-        let commands = programs(directory.path()).unwrap();
+        let table = directory.path().join("table.txt");
+        fs::write(&table, "print('a')\n%%\nprint(2)").unwrap();
+        let commands = programs(&table).unwrap();
         let long = "cat > x.py <<'END OF TEXT'\nprint('a')\nprint(2)\nEND OF TEXT\npython3 x.py\n";
-        assert_eq!(commands.len(), LONG.len() + 10);
+        assert_eq!(commands.len(), LONG.len() + 2);
         assert_eq!(commands[0], long);
         assert_eq!(commands[LONG.len()], "python3 -c 'print('\\''a'\\'')'");
-        assert_eq!(commands[LONG.len() + 9], "print(2)");
     }
 }
